@@ -9,10 +9,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// MaxMatchTime returns the longest time that the moves of a match of the given number of bots and deals can take.
-// It assumes that every deal is played in every seating of the bots, that each game is as long as the rules
-// allow, and that each bot uses all its time. It includes neither the start-up of bots nor the margin of the
-// clock.
+// MaxMatchTime returns the longest time that a match of variant v with clock c can take, without the start-up of bots
+// and the margin of the clock. Every deal (starting position) is played in every seating of the bots. Each game may
+// be as long as the rules allow, and each bot may use all its time.
 func MaxMatchTime(v *rules.Variant, c referee.Clock, bots, deals int) time.Duration {
 	game := c.Longest(v.MaxPlies, v.Players)
 	if games := time.Duration(bots) * time.Duration(deals); game <= math.MaxInt64/games {
@@ -21,8 +20,8 @@ func MaxMatchTime(v *rules.Variant, c referee.Clock, bots, deals int) time.Durat
 	return math.MaxInt64
 }
 
-// CheckMatchTime returns an error if MaxMatchTime is longer than limit. The error says what would fit: a number of
-// deals, a value of the game's option "limit", or a clock with less time or fewer bots.
+// CheckMatchTime returns an error if MaxMatchTime is longer than limit. The error proposes a change that would
+// suffice: fewer deals, a value of the game's option "limit", or a clock with less time or fewer bots.
 func CheckMatchTime(v *rules.Variant, c referee.Clock, bots, deals int, limit time.Duration) error {
 	longest := MaxMatchTime(v, c, bots, deals)
 	if longest <= limit {
@@ -40,8 +39,8 @@ func CheckMatchTime(v *rules.Variant, c referee.Clock, bots, deals int, limit ti
 		longest.Round(time.Second), limit, deals, bots, plies, c)
 }
 
-// maxLimitOption returns the largest value of the game's option "limit", a number of moves, with which one deal
-// takes at most the given time. If the game has no such option or the clock has no time per move, it returns 0.
+// maxLimitOption returns the largest value of the game's option "limit" (a number of moves) for which one deal takes
+// at most the time limit. If the game has no such option, or the clock has no time per move, it returns 0.
 func maxLimitOption(v *rules.Variant, c referee.Clock, bots int, limit time.Duration) int {
 	for _, o := range v.Settings {
 		if o.Name == "limit" && c.Move > 0 {
@@ -51,8 +50,8 @@ func maxLimitOption(v *rules.Variant, c referee.Clock, bots int, limit time.Dura
 	return 0
 }
 
-// HouseMemory is the memory, in bytes, that is reserved for a house bot. House bots are part of this program and
-// have no memory limit; one that searches uses about this much.
+// HouseMemory is the memory, in bytes, that is reserved for a house bot. House bots are part of this program and have
+// no memory limit. A house bot that searches for moves uses about this much.
 const HouseMemory = 96 << 20
 
 // MemoryBudget is the memory that the bots of a competition may use.
@@ -61,9 +60,9 @@ type MemoryBudget struct {
 	Bot   int64 // bytes for one bot; 0 means as much as a house bot
 }
 
-// RotationMemory returns the memory, in bytes, that the bots in one game of variant v can use together.
-// houseOrRemote says for each bot of the match whether it is a house bot (part of timba) or a remote bot (on its
-// owner's machine); each of these counts with HouseMemory.
+// RotationMemory returns the memory, in bytes, that the bots in one game of variant v can use together. houseOrRemote
+// has an element for each bot of the match: true for a bot that is part of timba or runs on its owner's machine.
+// These bots count with HouseMemory each, the others with r.Bot.
 func (r MemoryBudget) RotationMemory(v *rules.Variant, houseOrRemote []bool) (sum int64) {
 	for seat := range v.Players {
 		if houseOrRemote[rules.BotAt(seat, 0, len(houseOrRemote))] || r.Bot == 0 {
@@ -75,9 +74,9 @@ func (r MemoryBudget) RotationMemory(v *rules.Variant, houseOrRemote []bool) (su
 	return sum
 }
 
-// ParallelRotations returns how many seatings of the bots in a match are played at the same time, and the memory
-// in bytes that they need. The number is the largest whose memory is at most r.Total divided by workers, but at
-// least 1 and at most the number of seatings. houseOrRemote is explained at RotationMemory.
+// ParallelRotations returns how many seatings of the bots are played at the same time in a match, and the memory in
+// bytes that they need. It is as many as fit into an equal share of r.Total for each of workers, but at least 1. For
+// houseOrRemote see RotationMemory.
 func (r MemoryBudget) ParallelRotations(v *rules.Variant, houseOrRemote []bool, workers int) (rotations int, memory int64) {
 	one := r.RotationMemory(v, houseOrRemote)
 	rotations = len(houseOrRemote)

@@ -32,8 +32,8 @@ type Error struct {
 	Retry time.Duration
 }
 
-// Errorf returns an error for users, with a text formatted as by fmt.Errorf. The error formatted with the verb
-// %w becomes the cause. hint is used literally; for a hint with values call Try.
+// Errorf returns an error for users. format and args give its text, as for fmt.Errorf; an error for the verb %w
+// becomes the cause. hint says what to try and is used literally. To format a hint, call Try.
 func Errorf(code ErrorCode, hint, format string, args ...any) *Error {
 	err := phrase.Errorf(format, args...)
 	return &Error{Code: code, Text: phrase.FromError(err), Hint: phrase.New(hint), Err: errors.Unwrap(err)}
@@ -66,7 +66,7 @@ func CodeOf(err error) ErrorCode {
 	return ""
 }
 
-// Clip returns the beginning of a text, of at most 80 bytes, to be quoted in an error.
+// Clip returns the beginning of a text, at most 80 bytes, for a quotation in an error message.
 func Clip(text string) string {
 	if len(text) > 80 {
 		return text[:80] + "..."

@@ -26,7 +26,7 @@ type Person struct {
 	RemovedAt time.Time // zero if the person is not removed; a removed person is blocked, too
 }
 
-// Scope is what a token permits. The scopes are ordered: each includes the ones before it.
+// Scope is what a token permits its owner to do. The scopes are ordered: each one includes all before it.
 type Scope string
 
 const (
@@ -95,7 +95,8 @@ func (s VersionState) IsPending() bool {
 	return s == Queued || s == Building || s == Checking || s == Trial
 }
 
-// NeverBuilt reports whether the submission failed or was cancelled before the build. The upload may then be deleted.
+// NeverBuilt reports whether the version failed or was cancelled before it was built. Its upload may then have been
+// deleted.
 func (v Version) NeverBuilt() bool {
 	return (v.State == Failed || v.State == Cancelled) && v.Hash == ""
 }
@@ -131,7 +132,7 @@ type Needs struct {
 	Interpreters []string `json:"interpreters,omitempty"` // keys of Machine.Interpreters
 }
 
-// Equal reports whether n and o list the same needs in the same order.
+// Equal reports whether n and o are the same needs in the same order.
 func (n Needs) Equal(o Needs) bool {
 	return n.Arch == o.Arch && slices.Equal(n.Interpreters, o.Interpreters)
 }
@@ -185,8 +186,8 @@ const (
 	Dropped  MatchState = "dropped" // given up: canceled, a version no longer plays, or the referee failed repeatedly
 )
 
-// Match is a number of deals between the same versions. A deal is one shuffle of the cards; it is played once in
-// each rotation of the versions through the seats.
+// Match is a number of deals between the same versions. A deal is one start of the game, such as a shuffle of the
+// cards. Each deal is played once in each rotation of the versions through the seats.
 type Match struct {
 	ID            int64
 	Ladder        string // name of the ladder; empty for an unrated match
@@ -206,10 +207,10 @@ type Match struct {
 	CreatedAt     time.Time
 	StartedAt     time.Time
 	FinishedAt    time.Time
-	// Order is the position of a finished rated match among those of its ladder, in the order in which they
-	// changed ratings. The first has 1. It is 0 for other matches.
+	// Order is the number of a finished rated match on its ladder, in the order in which matches changed ratings,
+	// beginning with 1. It is 0 for other matches.
 	Order int64
-	// Attempts lists all attempts to play the match. Only the last one counts.
+	// Attempts lists all tries to play the match. Only the last one counts.
 	Attempts []Attempt
 	Changes  []Change // rating changes of a finished rated match, by slot
 }
@@ -219,8 +220,8 @@ func (m Match) Variant() (*rules.Variant, error) {
 	return Ladder{Game: m.Game, Options: m.Options}.Variant()
 }
 
-// HouseOrRemote reports for each version whether it is a house bot (part of timba) or runs on its owner's
-// machine. For these, the memory limit of uploaded bots does not apply.
+// HouseOrRemote returns a value for each version in the match: true if it belongs to a house bot (part of timba) or
+// runs on its owner's machine. The memory limit of uploaded bots does not apply to these versions.
 func (m Match) HouseOrRemote() []bool {
 	house := make([]bool, len(m.Bots))
 	for i, name := range m.Bots {
@@ -229,7 +230,7 @@ func (m Match) HouseOrRemote() []bool {
 	return house
 }
 
-// PlayTime returns the total duration of all attempts that have ended.
+// PlayTime returns the total duration of all tries to play the match that have ended.
 func (m Match) PlayTime() (sum time.Duration) {
 	for _, a := range m.Attempts {
 		if !a.EndedAt.IsZero() {
@@ -240,7 +241,8 @@ func (m Match) PlayTime() (sum time.Duration) {
 }
 
 // Attempt is one try to play a match. If it is interrupted, a new attempt plays the match from its beginning. The
-// commitment, a hash of the seed, is public before the first deal; the seed is public when the attempt is over.
+// commitment is a hash of the seed, and becomes public before the first deal. The seed becomes public when the
+// attempt is over.
 type Attempt struct {
 	Number     int    // 1 for the first attempt of a match
 	Machine    string // name of the machine that plays it
@@ -327,7 +329,7 @@ func (s Standing) Rating() float64 {
 	return s.Elo
 }
 
-// Place returns the rank to show in a table, or 0 if the version is not active or has not played yet.
+// Place returns the rank of the version in the standings, or 0 if the version is not active or has not played yet.
 func (s Standing) Place() int {
 	if s.Matches == 0 {
 		return 0
@@ -353,14 +355,14 @@ const (
 	settledOpponents = 3
 )
 
-// IsProvisional reports whether the rating is still uncertain. The rating of the anchor, to which all ratings are
-// relative, never is. Standings mark provisional ratings but are not sorted by this.
+// IsProvisional reports whether the rating is still uncertain. It is false for the anchor, the bot to which all
+// ratings are relative. Standings mark provisional ratings but are not sorted by this.
 func (s Standing) IsProvisional() bool {
 	return !s.IsAnchor() && (s.PlusMinus == nil || *s.PlusMinus >= settledInterval || s.Opponents < settledOpponents)
 }
 
-// ComparePlaces compares a and b for sorting by Rating, the highest first, with versions that have not played at the
-// end. It is negative if a comes before b, and 0 if they share a rank.
+// ComparePlaces is a comparison function for sorting standings. The highest Rating comes first; versions that have
+// not played come last. It returns a negative number if a comes before b, and 0 if both have the same rank.
 func ComparePlaces(a, b Standing) int {
 	return cmp.Or(cmp.Compare(min(b.Matches, 1), min(a.Matches, 1)), cmp.Compare(b.Rating(), a.Rating()))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/internal/size"
 )
 
-// Anchor is the name of the bot to which all ratings are relative. It is part of timba, and its Elo is fixed.
+// Anchor is the name of a bot that is part of timba. All ratings are relative to it, and its Elo is fixed.
 const Anchor = "@random"
 
 // EnoughMatches is the number of matches after which the rating of a version hardly changes any more.

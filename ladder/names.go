@@ -21,7 +21,7 @@ func CheckBotName(name string) error {
 	return nil
 }
 
-// maxLabel is the greatest length of the label of a remote version, in bytes.
+// maxLabel is the greatest length, in bytes, of the label of a remote version (one that runs on its owner's machine).
 const maxLabel = 40
 
 // IsLine reports whether text is one line of at most n bytes without invisible characters: control characters,

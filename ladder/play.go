@@ -88,9 +88,9 @@ func (p Play) Bots() []PlaySeat {
 	return slices.DeleteFunc(slices.Clone(p.Seats), func(s PlaySeat) bool { return s.BotID == 0 })
 }
 
-// Records returns the results of a finished game of variant v, given the ranks by seat. The key is a seat. Each
-// person has a record of one game, and so has each bot whose team has no person; for a bot with several seats the
-// key is one of them.
+// Records returns who won, drew or lost a finished game of variant v. ranks has the rank of each seat. The key of the
+// result is a seat, and the value counts one game. There is an entry for each person, and for each bot whose team has
+// no person. A bot with several seats has only one entry, for one of them.
 func (p Play) Records(v *rules.Variant, ranks []int) map[int]rules.Record {
 	records := map[int]rules.Record{}
 	bots := make([]int, v.Players) // ID of the bot by seat; 0 for a person and for bots on a person's team

@@ -30,8 +30,8 @@ func (l Ladder) Variant() (*rules.Variant, error) {
 	return g.Resolve(l.Options)
 }
 
-// Sides returns, for each slot (a bot's place in a match), the side for which it plays. Slots with the same side
-// play together in every rotation; others are opponents.
+// Sides returns the side (team) for which each bot of a match plays, in the order of the bots. Bots with the same
+// side play together in every seating; others are opponents.
 func (l Ladder) Sides() ([]int, error) {
 	v, err := l.Variant()
 	if err != nil {
@@ -40,9 +40,9 @@ func (l Ladder) Sides() ([]int, error) {
 	return SlotSides(v, l.Bots)
 }
 
-// SlotSides returns the side for which each slot (a bot's place in a match) plays in rotation 0, the first
-// seating of the bots. It returns an error if a bot would play against itself, or if other slots play together in
-// other rotations.
+// SlotSides returns the side (team) for which each of the bots of a match plays in rotation 0, the first seating.
+// slots is the number of bots. It returns an error if a bot would play against itself, or if other bots play together
+// in other rotations.
 func SlotSides(v *rules.Variant, slots int) ([]int, error) {
 	players := v.Players
 	if slots < 2 || slots > players {

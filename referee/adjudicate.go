@@ -10,21 +10,23 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Adjudication contains the two rules by which the scores that bots report for their positions end a game early:
-// Draw and Resign. A rule that is nil does not apply. SPEC.md, "Adjudication", defines them.
+// Adjudication has the two rules, Draw and Resign, by which a game can end early. The rules use the scores that bots
+// report for their positions. A rule that is nil does not apply. SPEC.md, "Adjudication", defines the rules.
 type Adjudication struct {
 	Draw   *ScoreRule `json:"draw,omitempty"`
 	Resign *ScoreRule `json:"resign,omitempty"`
 }
 
-// ScoreRule is the condition under which the scores that bots report for their positions end a game early.
+// ScoreRule is a condition on the scores that bots report for their positions. If the scores meet it, the game ends
+// early.
 type ScoreRule struct {
 	Plies int     `json:"plies"`          // number of consecutive moves of bots whose scores must meet the condition
 	Score float64 `json:"score"`          // in Draw the largest absolute score that counts as even; in Resign the smallest that counts as won
 	From  int     `json:"from,omitempty"` // number of moves that must have been made before the rule can end the game
 }
 
-// AdjudicationKind names the rule by which the scores of the bots ended a game.
+// AdjudicationKind says how a game has ended early because of the bots' scores: as a draw, or because one side
+// resigns.
 type AdjudicationKind string
 
 const (
@@ -32,14 +34,14 @@ const (
 	AdjudicatedResignation AdjudicationKind = "resign"
 )
 
-// AdjudicationResult says that the scores of the bots ended a game early, and by which rule.
+// AdjudicationResult says how a game has ended early because of the bots' scores.
 type AdjudicationResult struct {
 	Kind  AdjudicationKind `json:"as"`
 	Seats []int            `json:"seats,omitempty"` // the seats of the side that resigns; empty for a draw
 }
 
-// ParseScoreRule parses a rule such as "plies=8 score=10 from=40". Spaces or commas separate the parts, and
-// "from" may be missing. name is what error messages call the rule, such as the flag that contains it.
+// ParseScoreRule parses a rule such as "plies=8 score=10 from=40". Spaces or commas separate the parts, and "from"
+// may be missing. name is the name of the rule in error messages, such as the flag that contains it.
 func ParseScoreRule(name, text string) (ScoreRule, error) {
 	example := fmt.Sprintf("try %s plies=8,score=10,from=40", name)
 	if strings.HasSuffix(name, "resign") {
@@ -101,8 +103,8 @@ func (r ScoreRule) check(name string) error {
 	return nil
 }
 
-// Check returns an error if a number in a rule is out of range, or if the score limits of the two rules overlap,
-// so that both could end a game at the same position.
+// Check returns an error if a number in a rule is out of range. It also returns an error if both rules could end a
+// game at the same position, because the limits of the scores overlap.
 func (a Adjudication) Check() error {
 	if a.Draw != nil {
 		if err := a.Draw.check("draw"); err != nil {
@@ -126,7 +128,8 @@ func (a Adjudication) Check() error {
 
 func (a Adjudication) isSet() bool { return a.Draw != nil || a.Resign != nil }
 
-// String returns the rules as text such as "draw plies=8,score=10, resign plies=3,score=600", or "" if there are none.
+// String returns the rules as text such as "draw plies=8,score=10, resign plies=3,score=600", or "" if there are
+// none.
 func (a Adjudication) String() string {
 	var words []string
 	if a.Draw != nil {
@@ -138,7 +141,8 @@ func (a Adjudication) String() string {
 	return strings.Join(words, ", ")
 }
 
-// InReplay returns the value for the field Replay.Adjudication: a pointer to the rules, or nil if there are none.
+// InReplay returns the value for the field Replay.Adjudication. It is a pointer to a copy of a, or nil if a has no
+// rules.
 func (a Adjudication) InReplay() *Adjudication {
 	if !a.isSet() {
 		return nil
@@ -163,8 +167,8 @@ func newAdjudicator(a Adjudication, v *rules.Variant) *adjudicator {
 	return &adjudicator{rules: a, variant: v, lastMoves: make([]int, v.Players), lastAgainstLoss: make([]int, v.Sides)}
 }
 
-// recordMove records a bot's move m, after which the position is s. If the scores now end the game, it returns by
-// which rule, otherwise nil. f lists the sides that have forfeited.
+// recordMove records a bot's move m. s is the position after the move, and f has the sides that have forfeited. If
+// the scores now end the game, recordMove returns how; otherwise it returns nil.
 func (a *adjudicator) recordMove(m *ReplayMove, f *forfeits, s rules.State) *AdjudicationResult {
 	a.recordScore(m)
 	if s.Turn() == rules.Over {
@@ -181,8 +185,8 @@ func (a *adjudicator) recordMove(m *ReplayMove, f *forfeits, s rules.State) *Adj
 	return nil
 }
 
-// recordScore records which early ends the score of a move rules out: a draw, or the resignation of some sides. A
-// move without a score rules out both.
+// recordScore records what the score of the move m contradicts: a draw, or the resignation of some sides. A move
+// without a score contradicts both.
 func (a *adjudicator) recordScore(m *ReplayMove) {
 	a.moves++
 	a.lastMoves[m.Seat] = a.moves
@@ -202,10 +206,10 @@ func (a *adjudicator) recordScore(m *ReplayMove) {
 	}
 }
 
-// allAgree reports whether the rule r ends the game. behind is the number of the last move whose score does not
-// meet the rule. At least r.Plies moves must follow it, at least one of them by each seat that has not forfeited;
-// at least two sides must not have forfeited; and ply must be at least r.From. If r is nil, allAgree returns
-// false.
+// allAgree reports whether the rule r ends the game at ply. behind is the number of the last move whose score does
+// not meet the rule. Since then at least r.Plies moves must have been made, at least one by each seat that has not
+// forfeited. At least two sides must not have forfeited, and ply must be at least r.From. If r is nil, allAgree
+// returns false.
 func (a *adjudicator) allAgree(r *ScoreRule, behind int, f *forfeits, ply int) bool {
 	if r == nil || a.moves-behind < r.Plies || ply < r.From || len(f.order) >= len(a.lastAgainstLoss)-1 {
 		return false
@@ -227,9 +231,10 @@ func seatsOf(v *rules.Variant, side int) (seats []int) {
 	return seats
 }
 
-// rank returns the final ranks by seat. If a is nil, the points decide, and then the forfeits in f. After a draw by
-// scores all sides that have not forfeited rank equally. A side that resigns ranks behind the sides that have
-// neither forfeited nor resigned.
+// rank returns the final rank of each seat. points has the points by seat. f has the sides that have forfeited; they
+// rank last. A nil receiver means that the bots' scores did not end the game early. Then the other seats rank by
+// points. If the scores ended the game as a draw, the other seats rank equally. If they ended it because a side
+// resigned, that side ranks behind all sides that have not forfeited, and those rank by points.
 func (a *AdjudicationResult) rank(f *forfeits, points []float64) []int {
 	game := f.variant.Ranks(points)
 	switch {
@@ -245,11 +250,11 @@ func (a *AdjudicationResult) rank(f *forfeits, points []float64) []int {
 	return f.rank(game)
 }
 
-// points returns the final points by seat. made has the points by seat at the end of play, and points may change
-// it. prize is what the winner gets in a game in which only winning counts. If the bots' scores ended the game as
-// a draw, the seats without a forfeit share the prize equally or, in a game without a prize, the sum of their
-// points. If a side resigned in a game with a prize, the seats that neither forfeited nor resigned share the
-// prize. Otherwise the result is made unchanged.
+// points returns the final points of each seat. made has the points of each seat at the end of play; the method may
+// change this slice. If the bots' scores ended the game as a draw, the seats without a forfeit share the game's
+// Prize (what the winner gets if only winning counts) equally. In a game without a Prize they share the sum of their
+// points. If a side resigned in a game with a Prize, the seats that neither forfeited nor resigned share the Prize.
+// In all other cases, points returns made unchanged.
 func (a *AdjudicationResult) points(f *forfeits, made []float64) []float64 {
 	v := f.variant
 	if a == nil || a.Kind == AdjudicatedResignation && v.Prize == 0 {
@@ -280,7 +285,8 @@ func (a *AdjudicationResult) equal(b *AdjudicationResult) bool {
 	return a.Kind == b.Kind && slices.Equal(a.Seats, b.Seats)
 }
 
-// String describes the result in English, with seat numbers instead of bots' names. It accepts nil.
+// String describes in English how the bots' scores ended the game, with seat numbers instead of bots' names. a may be
+// nil, which means that they did not end it.
 func (a *AdjudicationResult) String() string {
 	switch {
 	case a == nil:
@@ -308,8 +314,8 @@ func (r *Replay) TryResignation(v *rules.Variant, rule ScoreRule) (seats []int, 
 	return nil, 0, nil
 }
 
-// Ending describes how the scores of the bots ended the game early, with the names of the bots that resigned. It
-// returns "" if the scores did not end the game.
+// Ending describes in English how the bots' scores ended the game early. It names the bots that resigned. It returns
+// "" if the scores did not end the game.
 func (r *Replay) Ending() string {
 	a := r.AdjudicationResult
 	switch {
@@ -333,8 +339,9 @@ func (r *Replay) Ending() string {
 	return fmt.Sprintf("adjudicated: %s %s, by the scores of all", strings.Join(who, " and "), verb)
 }
 
-// Score returns the score that the bot gave the position before its move: the number after "score=" in its last
-// info line that has one. It returns false if there is none. SPEC.md, "Lines from the bot", defines the unit.
+// Score returns the score that the bot gave the position before its move. This is the number after "score=" in the
+// bot's last info line with a score. If there is none, Score returns false. SPEC.md, "Lines from the bot", defines
+// the unit.
 func (m *ReplayMove) Score() (float64, bool) {
 	for _, info := range slices.Backward(m.Info) {
 		for pair := range strings.SplitSeq(info, " ") {
@@ -349,8 +356,8 @@ func (m *ReplayMove) Score() (float64, bool) {
 	return 0, false
 }
 
-// ParseScore parses the score that a bot gives its position: a decimal number such as -3, 0.25 or 1e3. It returns
-// false if text is not a finite number in this form.
+// ParseScore parses a score that a bot reports: a decimal number such as -3, 0.25 or 1e3. It returns false if text is
+// not a finite number in this form.
 func ParseScore(text string) (float64, bool) {
 	if strings.Trim(text, "+-.0123456789eE") != "" { // hexadecimal, infinite, or not a number
 		return 0, false

@@ -11,19 +11,19 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Clock is the time that a bot has in a game. Either Move is set, the time for each move, or Bank, the time for
-// all moves of the game. In a game with a Bank, Inc is added to it after each move.
+// Clock says how much time a bot has in a game. Either Move is set, the time for each move, or Bank, the time for all
+// moves of the game together. Inc is added to the Bank after each move.
 type Clock struct {
 	Move, Bank, Inc time.Duration
 	Margin          time.Duration // how much longer than its time a move may take without a fault
 	Startup         time.Duration // time that a bot has to answer "ready" after the start of its process
 }
 
-// DefaultClock allows one second for each move.
+// DefaultClock allows one second for each move. The other times have their usual values.
 var DefaultClock = Clock{Move: time.Second, Margin: 50 * time.Millisecond, Startup: 10 * time.Second}
 
-// Check returns an error unless exactly one of Move and Bank is set, Startup is set, and every time is a whole
-// number of milliseconds of at most a day.
+// Check returns an error if the clock is not valid. Exactly one of Move and Bank must be set, Inc only with Bank, and
+// Startup always. Every time must be a whole number of milliseconds and at most a day.
 func (c Clock) Check() error {
 	switch {
 	case c.Move != 0 && c.Bank != 0:
@@ -47,8 +47,9 @@ func (c Clock) Check() error {
 	return nil
 }
 
-// Longest returns an upper bound for the time of all moves in a game with the given numbers of plies and seats.
-// It ignores margins, and time that other programs took from the bots.
+// Longest returns the longest time that the bots may use for all moves of a game together. plies is the number of
+// moves in the game, and seats the number of seats. The result includes neither the margins, by which a move may be
+// late without a fault, nor time that other programs take from the bots.
 func (c Clock) Longest(plies, seats int) time.Duration {
 	if c.Bank == 0 {
 		return time.Duration(plies) * c.Move
@@ -59,7 +60,7 @@ func (c Clock) Longest(plies, seats int) time.Duration {
 // String describes the clock in English.
 func (c Clock) String() string { return c.Phrase().String() }
 
-// Phrase returns the description of String in a form that can be translated.
+// Phrase returns the same description as String, in a form that can be translated.
 func (c Clock) Phrase() phrase.Text {
 	switch {
 	case c.Bank == 0:
@@ -70,7 +71,8 @@ func (c Clock) Phrase() phrase.Text {
 	return phrase.New("%s a game and %s more after each move", span(c.Bank), span(c.Inc))
 }
 
-// span returns a duration as text, in seconds if it is a whole number of them, otherwise in milliseconds.
+// span returns a duration as text. It is in seconds if it is a whole number of seconds, and otherwise in
+// milliseconds.
 func span(d time.Duration) string {
 	if d >= time.Second && d%time.Second == 0 {
 		return fmt.Sprintf("%d s", d/time.Second)
@@ -78,7 +80,8 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d ms", d.Milliseconds())
 }
 
-// Pairs returns the clock as the keys and values that the protocol line "game" has for it, in milliseconds.
+// Pairs returns the keys and values by which the protocol line "game" tells a bot its clock. The values are in
+// milliseconds.
 func (c Clock) Pairs() []protocol.KeyValue {
 	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 	if c.Bank == 0 {
@@ -87,7 +90,7 @@ func (c Clock) Pairs() []protocol.KeyValue {
 	return []protocol.KeyValue{{Name: "bank", Value: ms(c.Bank)}, {Name: "inc", Value: ms(c.Inc)}}
 }
 
-// ClockMS is a Clock in milliseconds, as JSON documents and configuration files contain it.
+// ClockMS is a Clock with times in milliseconds, in the form of JSON documents and configuration files.
 type ClockMS struct {
 	Movetime int64  `json:"movetime,omitempty" toml:"movetime"`
 	Bank     int64  `json:"bank,omitempty" toml:"bank"`
@@ -96,7 +99,7 @@ type ClockMS struct {
 	Startup  int64  `json:"startup,omitempty" toml:"startup"` // replays do not have it
 }
 
-// Milliseconds returns the clock in the form of API documents and configurations. Inc is nil if it is 0.
+// Milliseconds returns the clock in the form of JSON documents and configuration files. Inc is nil if it is 0.
 func (c Clock) Milliseconds() ClockMS {
 	m := ClockMS{Movetime: c.Move.Milliseconds(), Bank: c.Bank.Milliseconds(), Margin: c.Margin.Milliseconds(), Startup: c.Startup.Milliseconds()}
 	if c.Inc != 0 {
@@ -105,8 +108,8 @@ func (c Clock) Milliseconds() ClockMS {
 	return m
 }
 
-// InReplay returns the clock in the form for replays: in milliseconds and without the start-up time. Its Inc is nil
-// if the clock has no bank, the time for all moves of a game together.
+// InReplay returns the clock as replays contain it: in milliseconds and without the start-up time. Inc is set, even
+// if it is 0, if the clock has a Bank, and otherwise nil.
 func (c Clock) InReplay() ClockMS {
 	m := c.Milliseconds()
 	if m.Startup = 0; c.Bank != 0 {
@@ -115,7 +118,7 @@ func (c Clock) InReplay() ClockMS {
 	return m
 }
 
-// Clock converts m to a Clock. It limits each value, so that a very large or negative one cannot overflow;
+// Clock converts m to a Clock. A value that is negative or too large is limited so that it cannot overflow;
 // Clock.Check then returns an error for it.
 func (m ClockMS) Clock() Clock {
 	ms := func(n int64) time.Duration { return time.Duration(max(-1, min(n, 1<<40))) * time.Millisecond }
@@ -139,8 +142,8 @@ func (c *Clock) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// checkReplay returns an error if the clock in a replay is not valid. Unlike Clock.Check it ignores the start-up
-// time, and it requires Inc to be set exactly if Bank is.
+// checkReplay returns an error if m, a clock in a replay, is not valid. It makes the same checks as Clock.Check with
+// two exceptions: it ignores the start-up time, and it requires Inc to be set exactly if Bank is.
 func (m ClockMS) checkReplay() error {
 	if (m.Inc != nil) != (m.Bank != 0) {
 		return fmt.Errorf("clock: bank and inc go together")
@@ -169,23 +172,25 @@ func (t *timer) spend(d time.Duration) {
 	}
 }
 
-// milliseconds converts the time of a move to milliseconds with three decimals, rounded up and at least 0.001.
-// This rounded value is both recorded in the replay and subtracted from the bank, so that the bank can be
+// milliseconds converts the time of a move to milliseconds with three decimals, rounded up and at least 0.001. The
+// replay records this rounded value, and the same value is subtracted from the bot's bank, so that the bank can be
 // computed from the replay.
 func milliseconds(d time.Duration) float64 {
 	return float64(max(1, (d+time.Microsecond-1)/time.Microsecond)) / 1e3
 }
 
-// creditMilliseconds converts a bot's credit for a turn to milliseconds with three decimals, rounded down.
+// creditMilliseconds converts a bot's credit (time of a turn that other programs took) to milliseconds with three
+// decimals, rounded down.
 func creditMilliseconds(d time.Duration) float64 { return float64(d/time.Microsecond) / 1e3 }
 
-// creditDuration converts milliseconds, as replays record them, to a duration that is rounded to whole microseconds.
+// creditDuration converts a time in milliseconds, as replays record it, to a duration. It rounds to whole
+// microseconds.
 func creditDuration(ms float64) time.Duration {
 	return time.Duration(math.Round(ms*1e3)) * time.Microsecond
 }
 
-// checkTime returns an error if the recorded time of a bot's move is not positive, or if its credit is negative
-// or exceeds that time.
+// checkTime returns an error if the recorded time of a bot's move is not positive. It also returns an error if the
+// bot's credit (time that other programs took) is negative or longer than that time.
 func (m *ReplayMove) checkTime() error {
 	switch {
 	case m.MS <= 0:
@@ -196,6 +201,6 @@ func (m *ReplayMove) checkTime() error {
 	return nil
 }
 
-// OwnTime returns the part of the move's time that counts on the bot's clock: the elapsed time less the credit
-// for time that other programs used.
+// OwnTime returns the part of the move's time that counts on the bot's clock. It is the elapsed time minus the bot's
+// credit, the time that other programs took.
 func (m *ReplayMove) OwnTime() time.Duration { return creditDuration(min(m.MS-m.Credit, 1e12)) }

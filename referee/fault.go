@@ -6,15 +6,16 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Fault is the record of why a seat forfeited a game.
+// Fault is the record of why a seat lost a game by a failure of its bot.
 type Fault = fault.Fault
 
-// MaxFaults is the number of faults in a match after which a bot is disqualified. It then forfeits the remaining
-// deals and is not started for them.
+// MaxFaults is the number of faults in a match after which a bot is disqualified. A disqualified bot loses the
+// remaining games of the match without being started.
 const MaxFaults = 3
 
-// LateReason returns the fault.Reason for a move that took longer than the clock c allows. For a bank it does not
-// contain the time that was left: that is measured, and would make replays of the same game differ.
+// LateReason returns the fault.Reason for a move that took longer than the clock c allows. For a clock with a bank,
+// it does not contain the time that was left. That time is measured, so that it would make replays of the same game
+// differ.
 func LateReason(c Clock) fault.Reason {
 	if c.Bank != 0 {
 		return fault.Reason{Kind: fault.LateBank, Margin: c.Margin.Milliseconds()}
@@ -22,10 +23,10 @@ func LateReason(c Clock) fault.Reason {
 	return fault.Reason{Kind: fault.Late, Limit: c.Move.Milliseconds(), Margin: c.Margin.Milliseconds()}
 }
 
-// Circumstances returns what is known about the fault f in the game of r, such as the bot's earlier turns, so
-// that fault.Reason.Advice can give advice. log is what the bot wrote to its log in this game. If the rules of g
-// do not accept the moves of the replay, Circumstances returns an error and the part that it knows without
-// playing them again.
+// Circumstances returns what is known about the fault f in the game of r, such as the bot's earlier turns.
+// fault.Reason.Advice uses it. log is what the bot wrote to its log in this game. If the moves of the replay are not
+// legal by the rules of g, Circumstances returns an error, together with the part that it knows without playing the
+// moves again.
 func (r *Replay) Circumstances(g *rules.Game, f Fault, log []byte) (fault.Circumstances, error) {
 	c := fault.Circumstances{Turn: fault.FailedTurn{Ply: f.Ply}, History: fault.History{Games: r.Match.Deal + 1}}
 	c.ReadLog(log)

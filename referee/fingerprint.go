@@ -8,9 +8,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Fingerprint returns a hash of what happened in a game: the bot in each seat, the first position, the moves and
-// the result. Two games with the same hash are the same for statistics. bots contains, by seat, a number that the
-// caller has chosen to identify the bot.
+// Fingerprint returns a hash of what happened in a game: the bot in each seat, the first position, the moves and the
+// result. For statistics, two games with the same hash are the same game. bots has a number for each seat, by which
+// the caller identifies the bot.
 //
 // Databases store fingerprints, so the fingerprint of an old replay must never change.
 func (r *Replay) Fingerprint(v *rules.Variant, bots []int) [16]byte {

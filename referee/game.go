@@ -4,8 +4,8 @@
 // It starts no processes and reads no clock. Package match starts the bots, and passes on their moves with the time
 // that each took.
 //
-// Begin with Game, and with Replay, its record. Replay.Verify, Walk and Traffic (rerun.go) drive a Game with the moves
-// of a replay.
+// Begin with Game, and with Replay, its record. Replay.Verify, Walk and Traffic (rerun.go) drive a Game with the
+// moves of a replay.
 package referee
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Game is a game in progress. It starts no bots and reads no clock: the caller passes in the moves with their
-// times and the faults, and sends the lines that the Game returns to the bots.
+// Game is a game in progress. It starts no bots and reads no clock. The caller passes in moves, their times and
+// faults, and sends to the bots the lines that the Game returns.
 //
 // The calls come in this order: NewGame; Forfeit for each bot that fails before the game; Begin. Then, until IsOver,
 // for the seat that Turn returns: PlayStandIn if HasForfeited(seat), otherwise TurnLines followed by Move or Forfeit.
@@ -29,8 +29,8 @@ import (
 // Record contains one move for each ply of State. A seat that forfeited gets no more lines.
 type Game struct {
 	Variant *rules.Variant
-	// Record is the replay so far. Its elements do not change, and Moves and Faults only grow,
-	// so that a copy stays valid. End sets AdjudicationResult, Ranks and Points.
+	// Record is the replay so far. Its elements do not change, and Moves and Faults only grow. Therefore a copy of
+	// Record stays valid. End sets AdjudicationResult, Ranks and Points.
 	Record Replay
 	State  rules.State // callers must not change it
 
@@ -54,9 +54,9 @@ const (
 	usualLines = 1 << 10
 )
 
-// NewGame returns a game of v that has not begun. head contains the part of the replay (the record of the game)
-// that is known before the game: seeds, seats and clocks. The game writes protocol lines only for the seats in
-// listening.
+// NewGame returns a game of v that has not begun. head is a replay (the record of a game) in which everything is set
+// that is known before the game, such as seeds, seats and clocks. The game writes protocol lines only for the seats
+// in listening.
 func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 	stream := rules.NewStream(rules.Seed(head.Seed))
 	g := &Game{Variant: v, Record: head, State: v.Deal(&stream), forfeits: forfeits{variant: v}, listening: listening}
@@ -76,8 +76,8 @@ func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 	return g
 }
 
-// Begin starts the game: it adds the line "game" and the first events to the lines of each seat. If forfeits have
-// decided the game already, it returns false and the game does not start.
+// Begin starts the game: it adds the line "game" and the first events to the lines of each seat. If the game is
+// already decided by forfeits, Begin returns false and does not start it.
 func (g *Game) Begin() bool {
 	if g.events != nil {
 		g.events.Reset()
@@ -117,14 +117,14 @@ func (g *Game) Turn() int { return g.State.Turn() }
 // HasForfeited reports whether the seat or its partner has forfeited the game.
 func (g *Game) HasForfeited(seat int) bool { return g.forfeits.has(seat) }
 
-// TimeLeft returns the time that the seat has for its next move, without the clock's margin.
+// TimeLeft returns the time that a seat has for its next move. The clock's margin is not included.
 func (g *Game) TimeLeft(seat int) time.Duration { return g.timers[seat].timeLeft() }
 
 func (g *Game) listens(seat int) bool { return g.listening&rules.OneSeat(seat) != 0 }
 
-// TurnLines returns the protocol lines to send to the seat that is to move: events that it has not received yet,
-// what it may know of the position (its view), and the line "turn". It returns nil if the Game writes no lines
-// for the seat. The lines are valid until the next call of a method other than TimeLeft.
+// TurnLines returns the protocol lines to send to the seat that is to move: events that the seat has not received
+// yet, what it may know of the position (its view), and the line "turn". It returns nil if the Game writes no lines
+// for that seat. The lines are valid until the next call of a method other than TimeLeft.
 func (g *Game) TurnLines() []byte {
 	seat := g.State.Turn()
 	if !g.listens(seat) {
@@ -140,9 +140,10 @@ func (g *Game) TurnLines() []byte {
 	return g.TakeLines(seat)
 }
 
-// ViewLines returns the protocol lines to send to a seat that is not to move: events that it has not received
-// yet, what it may know of the position (its view), and the line "wait" with the seat that is to move. It returns nil
-// if the Game writes no lines for the seat. The lines are valid until the next call of a method other than TimeLeft.
+// ViewLines returns the protocol lines to send to a seat that is not to move: events that the seat has not received
+// yet, what it may know of the position (its view), and the line "wait" with the number of the seat to move. It
+// returns nil if the Game writes no lines for the seat. The lines are valid until the next call of a method other
+// than TimeLeft.
 func (g *Game) ViewLines(seat int) []byte {
 	if !g.listens(seat) {
 		return nil
@@ -157,20 +158,21 @@ func (g *Game) addView(seat int) {
 	g.lines[seat] = append(g.State.View(dst, seat), '\n')
 }
 
-// TakeLines returns the protocol lines for a seat that no earlier call of TurnLines, ViewLines or TakeLines has
-// returned. They are valid until the next call of a method other than TimeLeft.
+// TakeLines returns the protocol lines for a seat that were not returned before, by TurnLines, ViewLines or
+// TakeLines. They are valid until the next call of a method other than TimeLeft.
 func (g *Game) TakeLines(seat int) []byte {
 	lines := g.lines[seat]
 	g.lines[seat] = lines[:0]
 	return lines
 }
 
-// MoveTime is the time that a move took: Took is the elapsed time, and Credit is the part of it that does not
-// count on the bot's clock, because other programs used the core.
+// MoveTime is the time that a move took. Took is the elapsed time. Credit is the part of it that does not count on
+// the bot's clock, because other programs used the processor core.
 type MoveTime struct{ Took, Credit time.Duration }
 
-// Move makes the move that the bot to move has answered with text. t is the time that it took, and info the bot's info
-// lines about it, which are recorded. If the move is illegal, Move changes nothing and returns a fault.Reason.
+// Move makes the move with the given text, which the bot to move has answered. t is the time that the move took. info
+// has the bot's info lines about the move, which are recorded. If the move is illegal, Move changes nothing and
+// returns a fault.Reason.
 func (g *Game) Move(text []byte, t MoveTime, info []string) error {
 	rec := ReplayMove{Seat: g.State.Turn(), Move: string(text), MS: milliseconds(t.Took), Credit: creditMilliseconds(t.Credit), Info: info}
 	m, err := g.parse(rec.Move)
@@ -182,10 +184,10 @@ func (g *Game) Move(text []byte, t MoveTime, info []string) error {
 	return nil
 }
 
-// errUnlisted is the error for a move that is legal but not spelled exactly as in the list that the bot was sent.
+// errUnlisted is the error for a move that is legal but not spelled as in the list of moves that was sent to the bot.
 var errUnlisted = phrase.Errorf("is not in the list of the turn")
 
-// parse returns the legal move with this text, or an error with the reason why the text is no legal move.
+// parse returns the legal move with the given text. If there is none, the error says why.
 func (g *Game) parse(text string) (rules.Move, error) {
 	m, err := g.State.ParseMove(text)
 	if err == nil {
@@ -200,17 +202,16 @@ func (g *Game) parse(text string) (rules.Move, error) {
 	return m, nil
 }
 
-// PlayStandIn makes a random legal move for the seat that is to move, which has forfeited. The seed of the deal
-// determines the move.
+// PlayStandIn makes a random legal move for the seat that is to move, which must have forfeited. The random numbers
+// depend only on the seed of the deal.
 func (g *Game) PlayStandIn() {
 	m := g.standInMove()
 	g.Record.Moves = append(g.Record.Moves, ReplayMove{Seat: g.State.Turn(), Move: string(g.State.MoveText(nil, m)), StandIn: true})
 	g.make(m)
 }
 
-// PlayOpeningMove makes a move of the opening, the given moves with which a game begins, for the seat that is to
-// move. All these moves must be made before the first move of a bot. If the move is not legal, PlayOpeningMove
-// returns an error and changes nothing.
+// PlayOpeningMove makes a given move for the seat that is to move. Given moves (an opening) must come before the
+// first move of a bot. If the move is not legal, PlayOpeningMove returns an error and changes nothing.
 func (g *Game) PlayOpeningMove(text string) error {
 	rec := ReplayMove{Seat: g.State.Turn(), Move: text, Given: true}
 	m, err := g.parse(text)
@@ -222,8 +223,8 @@ func (g *Game) PlayOpeningMove(text string) error {
 	return nil
 }
 
-// standInMove returns the next random move for a seat that has forfeited. It shuffles the legal moves with a stream
-// that is derived from the seed of the deal, and returns the first one.
+// standInMove returns the next random move for a seat that has forfeited. It shuffles the legal moves by random
+// numbers that depend on the seed of the deal, and returns the first move.
 func (g *Game) standInMove() rules.Move {
 	if g.standInStream == nil {
 		g.standInStream = new(rules.NewStream(rules.Seed(g.Record.Seed).Derive("standin")))
@@ -233,8 +234,8 @@ func (g *Game) standInMove() rules.Move {
 	return g.legal[0]
 }
 
-// make applies the legal move m to the position and to the clock of its seat. The caller must have appended the
-// move to Record.Moves.
+// make applies the legal move m to the position and to the clock of the seat that makes it. The caller must already
+// have appended the move to Record.Moves.
 func (g *Game) make(m rules.Move) {
 	rec := &g.Record.Moves[len(g.Record.Moves)-1]
 	if rec.ByBot() {
@@ -250,8 +251,8 @@ func (g *Game) make(m rules.Move) {
 	}
 }
 
-// isLate reports whether a recorded move took longer than the time and the margin that its seat had. It must be
-// called before the move is made. A microsecond more is tolerated, since both times were rounded.
+// isLate reports whether a recorded move took longer than its seat's time and the margin. It must be called before
+// the move is made. It tolerates an additional microsecond, since both times were rounded.
 func (g *Game) isLate(rec *ReplayMove) bool {
 	t := &g.timers[rec.Seat]
 	return !g.Record.Seats[rec.Seat].Untimed && rec.OwnTime() > t.timeLeft()+t.clock.Margin+time.Microsecond
@@ -266,9 +267,10 @@ func (g *Game) appendEvents() {
 	}
 }
 
-// Forfeit records that the seat forfeits the game for the reason why, and adds a line about it for all seats. If the
-// bot was late, credit is the time of the turn that did not count because other programs used it; otherwise 0. Before
-// Begin any seat can forfeit, later only the seat that is to move. On an error the game is unchanged.
+// Forfeit records that the seat loses the game because of a failure of its bot, and adds a line about that for all
+// seats. why is the reason. credit is the time of the turn that did not count because other programs took it; it is 0
+// unless the bot was late. Before Begin any seat can forfeit, later only the seat that is to move. On an error the
+// game is unchanged.
 func (g *Game) Forfeit(seat int, why fault.Reason, credit time.Duration) error {
 	if seat < 0 || seat >= g.Variant.Players {
 		return fmt.Errorf("seat %d does not exist", seat)
@@ -307,7 +309,8 @@ func (g *Game) Forfeit(seat int, why fault.Reason, credit time.Duration) error {
 	return nil
 }
 
-// End records ranks and points. If the game has begun, it also adds the line "end" with the result for each seat.
+// End computes the ranks and points of the game and stores them in Record. If the game has begun, it also adds the
+// line "end" with the result to the lines of each seat.
 func (g *Game) End() {
 	g.Record.AdjudicationResult = g.earlyEnd
 	points := g.State.Points()
@@ -323,8 +326,8 @@ func (g *Game) End() {
 	}
 }
 
-// appendGame appends the protocol line "game", which tells the bot in a seat which variant is played with which
-// clock. seed is a seed for the bot's own random decisions.
+// appendGame appends the protocol line "game" to dst. The line tells the bot in a seat which game it plays, with
+// which options and which clock. seed is a seed for the bot's own random decisions.
 func appendGame(dst []byte, v *rules.Variant, c Clock, seat int, seed uint64) []byte {
 	var pairs []protocol.KeyValue
 	settings := v.Settings

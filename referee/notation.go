@@ -9,15 +9,15 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// DealOpening is a given beginning of a deal: moves that are made before the bots play. If Seed is not nil, it
-// replaces the seed of the deal, which decides chance such as the order of the cards.
+// DealOpening has moves with which a deal begins before the bots play. If Seed is not nil, it replaces the seed of
+// the deal, which decides everything random, such as the order of the cards.
 type DealOpening struct {
 	Seed  *Hex     `json:"seed,omitempty"`
 	Moves []string `json:"moves"`
 }
 
-// Notation returns the game as one line of text from which the rules can rebuild it. SPEC.md, "Replays",
-// defines the form.
+// Notation returns the game as one line of text, from which the game can be played again. v must be the variant that
+// was played. SPEC.md, "Replays", defines the form of the line.
 func (r *Replay) Notation(v *rules.Variant) string {
 	var moves []string
 	for _, m := range r.Moves {
@@ -30,8 +30,8 @@ func (r *Replay) Notation(v *rules.Variant) string {
 	return fmt.Sprintf("%s %s seed=%s moves=%s", r.Game, v.Settings, r.Seed, list)
 }
 
-// ResultText describes in English who played and how the game ended, which Notation does not contain. It panics
-// unless CheckSeats succeeds.
+// ResultText describes in English who played and how the game ended; Notation does not contain that. It panics if a
+// rank or points are missing; see CheckSeats.
 func (r *Replay) ResultText() string {
 	var seats []string
 	for seat, s := range r.Seats {
@@ -48,15 +48,16 @@ func PointsText(points float64) string {
 	return fmt.Sprintf("%g points", points)
 }
 
-// NotatedGame is what a line of text in the form of Replay.Notation contains: a game or the beginning of one.
+// NotatedGame is the content of a line of text that Replay.Notation returns: a whole game or only its first moves.
 type NotatedGame struct {
 	Game    string
 	Options map[string]string // the options that the line sets; others have their defaults
 	DealOpening
 }
 
-// ParseNotation parses a line in the form of Replay.Notation, such as "teeko start=drop moves=12,7". Options,
-// seed and moves may be missing. It does not check whether the game, its options and its moves exist.
+// ParseNotation parses a line that Replay.Notation has returned or that has the same form, such as "teeko start=drop
+// moves=12,7". Options, seed and moves may be missing. It does not check whether the game, its options and its moves
+// exist.
 func ParseNotation(line string) (n NotatedGame, err error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
@@ -89,7 +90,8 @@ func ParseNotation(line string) (n NotatedGame, err error) {
 	return n, nil
 }
 
-// ParseReplayNotation decodes a replay in JSON and returns its game, options, seed and moves.
+// ParseReplayNotation decodes a replay in JSON and returns its game, options, seed and moves, like ParseNotation for
+// a line of text.
 func ParseReplayNotation(data []byte) (n NotatedGame, err error) {
 	r, err := DecodeReplay(data)
 	if err != nil {
@@ -102,13 +104,13 @@ func ParseReplayNotation(data []byte) (n NotatedGame, err error) {
 	return n, nil
 }
 
-// IsReplay reports whether the content of a file is a replay in JSON, as opposed to lines of text.
+// IsReplay reports whether data, the content of a file, is a replay in JSON and not lines of text.
 func IsReplay(data []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{"))
 }
 
-// Cut shortens the opening to the given number of moves. A negative number leaves it unchanged. It returns an
-// error if the opening has fewer moves.
+// Cut shortens the opening to its first moves; moves is their number. If moves is negative, Cut does nothing. It
+// returns an error if the opening has fewer moves.
 func (o *DealOpening) Cut(moves int) error {
 	if moves > len(o.Moves) {
 		return fmt.Errorf("it has %d moves: --ply cannot be %d", len(o.Moves), moves)
@@ -119,8 +121,8 @@ func (o *DealOpening) Cut(moves int) error {
 	return nil
 }
 
-// Check returns an error if a move of the opening is illegal in v, if it depends on cards that no seed
-// determines, or if the game is over after the last move.
+// Check returns an error if a move of the opening is illegal in v, or if the game is over after the last move. It
+// also returns an error if the moves depend on cards but no seed determines the cards.
 func (o DealOpening) Check(v *rules.Variant) error {
 	if o.Seed == nil && v.HasChance && len(o.Moves) > 0 {
 		return fmt.Errorf("moves without a seed: which moves there are depends on the deal, so write seed=, as in the line of a game")

@@ -6,7 +6,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// forfeits lists the sides (seats or teams) that have forfeited a game, in the order of their faults.
+// forfeits lists the sides (seats or teams) that have lost a game by a failure of a bot, in the order of the
+// failures.
 type forfeits struct {
 	variant *rules.Variant
 	order   []int
@@ -30,8 +31,8 @@ func (f *forfeits) endGame() bool {
 	return len(f.order) == n || n == 2 && len(f.order) > 0
 }
 
-// rank returns the final ranks by seat. game contains the ranks by the rules of the game. Sides that have
-// forfeited become last, and a side that forfeited earlier ranks behind one that forfeited later.
+// rank returns the final rank of each seat. game has the ranks by the rules of the game. Sides that have forfeited
+// rank last; among them, a side that forfeited earlier ranks behind a side that forfeited later.
 func (f *forfeits) rank(game []int) []int {
 	if len(f.order) == 0 {
 		return game

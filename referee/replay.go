@@ -18,8 +18,8 @@ import (
 // Hex is a hash or a seed of 32 bytes. In JSON it is a string of hexadecimal digits.
 type Hex = rules.Hex
 
-// Replay is the record of one game. The rules rebuild every position from game, options, seed and moves.
-// SPEC.md, "Replays", defines the format, and replay.schema.json is its schema.
+// Replay is the record of one game. Every position can be computed again from game, options, seed and moves. SPEC.md,
+// "Replays", defines the format, and replay.schema.json is its schema.
 type Replay struct {
 	Timba      int               `json:"timba"`             // version of the protocol
 	Program    string            `json:"program,omitempty"` // version of timba that recorded the game
@@ -30,7 +30,7 @@ type Replay struct {
 	Match      ReplayMatch       `json:"match"`
 	Clock      ClockMS           `json:"clock"` // without start-up time; inc is set if bank is, even to 0
 	Seats      []ReplaySeat      `json:"seats"`
-	// Adjudication has the rules by which scores could end the game; nil means none.
+	// Adjudication has the rules by which the bots' scores could end the game early; nil means none.
 	Adjudication       *Adjudication       `json:"adjudication,omitempty"`
 	Moves              []ReplayMove        `json:"moves"`
 	Faults             []Fault             `json:"faults"`
@@ -39,17 +39,19 @@ type Replay struct {
 	Points             []float64           `json:"points"`
 }
 
-// ReplayMatch identifies the game of a match that a replay records. Seed is the seed of the match. It is nil
-// until the match is over, because it also decides the later deals.
+// ReplayMatch says which game of a match a replay records. Seed is the seed of the match. The seed is nil until the
+// match is over, because it also decides the later deals.
 type ReplayMatch struct {
 	Seed     *Hex `json:"seed,omitempty"`
 	Deal     int  `json:"deal"`
 	Rotation int  `json:"rotation"`
-	// Opening is the number of the opening, counted from 1; 0 means that the match has no openings.
+	// Opening is the number of the given moves with which the game begins, counted from 1. 0 means that the match has
+	// no given moves.
 	Opening int `json:"opening,omitempty"`
 }
 
-// Compare orders games by deal, then by rotation (the seating of the bots).
+// Compare returns a negative number if m comes before o, a positive number if m comes after o, and 0 otherwise. Games
+// are ordered by deal, then by rotation (the seating of the bots).
 func (m ReplayMatch) Compare(o ReplayMatch) int {
 	return cmp.Or(m.Deal-o.Deal, m.Rotation-o.Rotation)
 }
@@ -61,7 +63,7 @@ type ReplaySeat struct {
 	SHA256  string `json:"sha256"`
 	Seed    uint64 `json:"seed"` // for the bot's own randomness
 	Untimed bool   `json:"untimed,omitempty"`
-	// Clock is the seat's own clock, in the form of Replay.Clock; nil means that of the game.
+	// Clock is the clock of this seat, in the same form as Replay.Clock. nil means the clock of the game.
 	Clock *ClockMS `json:"clock,omitempty"`
 }
 
@@ -73,8 +75,8 @@ func (r *Replay) ClockOf(seat int) ClockMS {
 	return r.Clock
 }
 
-// ReplayMove is one move. Moves of the opening, and moves that the referee makes for a seat that has forfeited,
-// have no time.
+// ReplayMove is one move of a replay. Two kinds of moves have no time: given moves with which the game begins, and
+// moves that the referee made for a seat that has forfeited.
 type ReplayMove struct {
 	Seat    int      `json:"seat"`
 	Move    string   `json:"move"`
@@ -85,12 +87,12 @@ type ReplayMove struct {
 	Given   bool     `json:"given,omitempty"`   // the move is part of the opening
 }
 
-// ByBot reports whether a bot or a person chose the move. It is false for moves of the opening, and for moves that
-// the referee made for a seat that had forfeited.
+// ByBot reports whether a bot or a person chose the move. It is false for given moves with which the game begins, and
+// for moves that the referee made for a seat that had forfeited.
 func (m *ReplayMove) ByBot() bool { return !m.StandIn && !m.Given }
 
-// Resolve returns the variant of the game g that was played. It returns an error if r is a replay of another
-// game, has the wrong number of seats, or does not have exactly the options of the variant.
+// Resolve returns the variant that was played; g must be the game. It returns an error if r is a replay of another
+// game, has the wrong number of seats, or does not have a valid value for every option of the game and no others.
 func (r *Replay) Resolve(g *rules.Game) (*rules.Variant, error) {
 	if g.Name != r.Game {
 		return nil, fmt.Errorf("replay: the game is %q, not %q", r.Game, g.Name)
@@ -108,8 +110,7 @@ func (r *Replay) Resolve(g *rules.Game) (*rules.Variant, error) {
 	return v, nil
 }
 
-// CheckSeats returns an error unless there is a rank and a number of points for each seat, and every fault is of
-// an existing seat.
+// CheckSeats returns an error unless r has a rank and points for each seat, and each fault is of a seat that exists.
 func (r *Replay) CheckSeats() error {
 	n := len(r.Seats)
 	if len(r.Ranks) != n || len(r.Points) != n {
@@ -173,7 +174,7 @@ func writeList[T any](b *bytes.Buffer, name string, items []T) {
 	b.WriteString("],\n")
 }
 
-// compact returns the JSON of v without line breaks, and without escapes of <, > and &.
+// compact returns v as JSON without line breaks. The characters <, > and & are not escaped.
 func compact(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -184,8 +185,8 @@ func compact(v any) []byte {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// DecodeReplay decodes a replay in JSON. It ignores members that it does not know, which a newer timba may have written.
-// It returns an error for a version of the format other than that of this program.
+// DecodeReplay decodes a replay in JSON. It ignores members that it does not know, because a newer timba may have
+// written them. It returns an error if the replay has another version of the format than this program.
 func DecodeReplay(data []byte) (*Replay, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	r := new(Replay)
@@ -231,12 +232,12 @@ func notReplayError(data []byte, err error) error {
 	return fmt.Errorf("replay: not a replay document: %w", err)
 }
 
-// Commitment returns the SHA-256 of the seed of a match. If it is published before the match, it proves later
-// that the seed was not changed.
+// Commitment returns the SHA-256 of match, the seed of a match. If it is published before the match, everybody can
+// check after the match that the seed was not changed.
 func Commitment(match rules.Seed) Hex { return sha256.Sum256(match[:]) }
 
-// Reveal stores the seed of the match in the replay. It is called when the match is over; until then the seed is
-// secret.
+// Reveal stores match, the seed of the match, in the replay. Call it only when the match is over: until then the seed
+// is secret.
 func (r *Replay) Reveal(match rules.Seed) {
 	r.Match.Seed = new(Hex(match))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Step is one position of a replay that Replay.Walk plays again.
+// Step is one position of a replay, which Replay.Walk yields.
 type Step struct {
 	*Game              // the game before the move Next; may be read until the next step
 	Faults []Fault     // the faults since the previous step; at the last step all remaining ones
@@ -24,12 +24,12 @@ type Step struct {
 	Move   rules.Move  // the move of Next
 }
 
-// Walk plays a replay (the record of a game) again by the rules of v, which Resolve returned. It yields every
-// position in order, from the first to the one after the last move. If a move is not legal, it yields an error
-// and ends.
+// Walk plays a replay (the record of a game) again. v must be the variant that Resolve returns. Walk yields every
+// position in order, from the first to the one after the last move. If a move is not legal, it yields an error and
+// stops.
 //
-// If log is not nil, Walk fills it at each step with the events that led to the position: those of the previous
-// move, or at the first position those of the start.
+// If log is not nil, Walk fills it at each step with the events that led to the position: the events of the previous
+// move or, at the first position, those of the start.
 func (r *Replay) Walk(v *rules.Variant, log *rules.Log) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		again := newRerun(r, v, 0)
@@ -38,10 +38,10 @@ func (r *Replay) Walk(v *rules.Variant, log *rules.Log) iter.Seq2[Step, error] {
 	}
 }
 
-// Verify plays a replay (the record of a game) again by the rules of g and returns an error for each difference.
-// If there is none, the replay is correct. Verify checks options, seats, clocks, hashes, texts and seeds, that
-// each move is legal and made by the bot or the referee where it should be, an early end by the bots' scores, and
-// the result. It stops at the first illegal move.
+// Verify plays a replay (the record of a game) again by the rules of g and returns an error for each difference. If
+// there is none, the replay is correct. Verify checks options, seats, clocks, hashes, texts, seeds and the result. It
+// checks that each move is legal, and that it was made by the bot or by the referee as it should be. If the bots'
+// scores ended the game early, it checks that, too. It stops at the first illegal move.
 func (r *Replay) Verify(g *rules.Game) []error {
 	v, err := r.Resolve(g)
 	if err != nil {
@@ -65,14 +65,14 @@ func (r *Replay) Verify(g *rules.Game) []error {
 	return again.differences
 }
 
-// Traffic rebuilds from a replay the lines between the referee and the bot in a seat. The bot's own lines are
-// only its moves and its info lines, since a replay has no others. The lines begin with the greeting and end with
-// "bye", as if this were the bot's only game; if the bot forfeited, there is no "bye". There are no lines if the
-// bot's process was not started.
+// Traffic rebuilds from a replay the lines between the referee and the bot in a seat. The lines of the bot are only
+// its moves and info lines, since a replay contains no others. The lines begin with the greeting and end with "bye",
+// as if this were the bot's only game; if the bot forfeited, there is no "bye". There are no lines if the bot's
+// process was not started.
 //
 // A replay does not say whether a bot that failed by itself, such as by a crash or a limit of the sandbox, did so
-// before or after its turn was sent. Traffic always includes that turn. It returns an error for the first
-// difference between the replay and the rules of g.
+// before or after its turn was sent. Traffic always includes that turn. If the replay differs from the rules of g,
+// Traffic returns an error for the first difference.
 func (r *Replay) Traffic(g *rules.Game, seat int) ([]Traffic, error) {
 	v, err := r.Resolve(g)
 	if err != nil {
@@ -111,11 +111,13 @@ func (r *Replay) Traffic(g *rules.Game, seat int) ([]Traffic, error) {
 	return traffic, nil
 }
 
-// rerun is the state of playing a replay again, and the differences from the rules found so far.
+// rerun has the state of playing a replay again, and the differences between the replay and the rules that were found
+// so far.
 type rerun struct {
 	*Replay
 	game *Game
-	// pass is called with protocol lines: to the seats for which the game writes lines, and from their bots.
+	// pass is called with protocol lines between the referee and a bot. It gets only the lines of the seats for which
+	// the game writes lines.
 	pass        func(fromBot bool, lines []byte)
 	clocksValid bool
 	differences []error // found so far
@@ -129,8 +131,8 @@ func (r *rerun) addDifference(format string, args ...any) {
 	r.differences = append(r.differences, fmt.Errorf("replay: "+format, args...))
 }
 
-// steps plays the replay until its end or its first impossible move, which it yields as an error. It yields each
-// position with the faults that happened there.
+// steps plays the replay until its end or its first impossible move, for which it yields an error. It yields each
+// position with the faults since the previous position.
 func (r *rerun) steps(yield func(Step, error) bool) {
 	came := 0 // number of faults that were played
 	for came < len(r.Faults) && r.Faults[came].Ply == 0 && r.Faults[came].IsBeforeGame() {
@@ -176,8 +178,8 @@ func (r *rerun) move(i int) (rules.Move, error) {
 	return m, nil
 }
 
-// playMove makes the move m with index i. It records a difference if the replay says wrongly who made the move:
-// the bot, the opening, or the referee for a seat that has forfeited.
+// playMove makes the move m, which has index i in the replay. It records a difference if the replay is wrong about
+// who made the move: the bot, nobody because it is a given move, or the referee for a seat that has forfeited.
 func (r *rerun) playMove(i int, m rules.Move) {
 	rec, g := &r.Moves[i], r.game
 	switch forfeited := g.HasForfeited(rec.Seat); {
@@ -201,8 +203,8 @@ func (r *rerun) playMove(i int, m rules.Move) {
 	g.make(m)
 }
 
-// checkGivenMove records a difference unless the move with index i, which is marked as part of the opening, can
-// be part of it.
+// checkGivenMove records a difference unless the move with index i can be a given move, one with which the game
+// begins before the bots play. The replay says that it is.
 func (r *rerun) checkGivenMove(i int) {
 	switch rec := &r.Moves[i]; {
 	case r.Match.Opening == 0:
@@ -215,7 +217,7 @@ func (r *rerun) checkGivenMove(i int) {
 }
 
 // checkBotMove checks the time and the info lines of the move with index i, which a bot made. If the game writes
-// protocol lines for the seat, checkBotMove passes the lines of the turn and of the answer to r.pass.
+// protocol lines for the bot's seat, checkBotMove calls r.pass with the lines of the turn and of the answer.
 func (r *rerun) checkBotMove(i int) {
 	rec, g := &r.Moves[i], r.game
 	if err := rec.checkTime(); err != nil {
@@ -239,8 +241,8 @@ func (r *rerun) checkBotMove(i int) {
 	}
 }
 
-// playFault makes the seat of the fault with index i forfeit. It records a difference if the fault cannot have
-// happened at this point of the game.
+// playFault makes the seat of the fault with index i forfeit the game. It records a difference if the fault cannot
+// have happened at this point of the game.
 func (r *rerun) playFault(i int) {
 	f, g := &r.Faults[i], r.game
 	switch ply := g.State.Ply(); {
@@ -278,7 +280,8 @@ func (r *rerun) playFault(i int) {
 	}
 }
 
-// maxProgram is the maximum number of characters, all ASCII, of Replay.Program, a version of timba.
+// maxProgram is the maximum number of characters of Replay.Program. That text is a version of timba, and all its
+// characters are ASCII.
 const maxProgram = 100
 
 var versionText = regexp.MustCompile(fmt.Sprintf(`^[!-~]{0,%d}$`, maxProgram))
@@ -305,9 +308,9 @@ func (r *rerun) checkClocks() {
 	r.clocksValid = len(r.differences) == before
 }
 
-// checkHead checks the part of the replay that was known before the game: clocks, names, hashes, the adjudication
-// rules and the numbers of deal, rotation and opening. If the seed of the match is known, it also checks the
-// seeds and the commitment that follow from it.
+// checkHead checks the part of the replay that was known before the game: clocks, names, hashes, the rules for an
+// early end by the bots' scores, and the numbers of deal, rotation (seating) and opening. If the replay has the seed
+// of the match, checkHead also checks the seeds and the commitment that follow from it.
 func (r *rerun) checkHead() {
 	r.checkClocks()
 	for i, s := range r.Seats {
@@ -353,8 +356,8 @@ func (r *rerun) checkHead() {
 	}
 }
 
-// checkResult records a difference if the game is not over after the last move, or if its adjudication, ranks or
-// points differ from those that follow from the moves.
+// checkResult records a difference if the game is not over after the last move. It also records a difference if the
+// ranks, the points or an early end by the bots' scores are not those that follow from the moves.
 func (r *rerun) checkResult() {
 	g := r.game
 	if !g.IsOver() {
@@ -372,7 +375,8 @@ func (r *rerun) checkResult() {
 	}
 }
 
-// Traffic is a block of protocol lines from the referee to one bot, or from the bot if FromBot is set.
+// Traffic is a block of protocol lines between the referee and one bot. If FromBot is set, the bot wrote them;
+// otherwise the referee did.
 type Traffic struct {
 	Deal, Rotation, Seat int
 	FromBot              bool

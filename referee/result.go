@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// GameResult is a finished game, with the logs of its bots.
+// GameResult is the result of a finished game, with the logs of its bots.
 type GameResult struct {
 	Replay
 	Bots []int         // by seat, the index of the bot in the match
@@ -16,14 +16,13 @@ type GameResult struct {
 	Took time.Duration // duration of the game
 }
 
-// PlayedGame identifies a game that was played before its match was interrupted, and the bots that had faults in
-// it.
+// PlayedGame says which game of a match was played before the match was interrupted, and which bots failed in it.
 type PlayedGame struct {
 	Deal, Rotation int
 	FaultyBots     []int // indices of the bots with faults, one entry for each fault
 }
 
-// PlayedGame returns the summary of the game that a match needs when it is resumed.
+// PlayedGame returns the part of the result that a match needs when it is resumed.
 func (g *GameResult) PlayedGame() PlayedGame {
 	p := PlayedGame{Deal: g.Match.Deal, Rotation: g.Match.Rotation}
 	for _, f := range g.Faults {
@@ -32,7 +31,7 @@ func (g *GameResult) PlayedGame() PlayedGame {
 	return p
 }
 
-// Score is the sum of the results of one bot over the games of a match.
+// Score adds up the results of one bot in all games of a match.
 type Score struct {
 	Name, Version, Hash string
 	rules.Record
@@ -41,7 +40,7 @@ type Score struct {
 	Credit time.Duration // sum over all its turns; see MoveTime
 }
 
-// GameFault is a fault of a bot, with the game in which it happened.
+// GameFault is a failure of a bot, with the game in which it happened.
 type GameFault struct {
 	Deal, Rotation int
 	Bot            int    // index in the match
@@ -54,7 +53,7 @@ func (f GameFault) String() string {
 	return f.Phrase().String()
 }
 
-// Phrase returns the description of String in a form that can be translated.
+// Phrase returns the same description as String, in a form that can be translated.
 func (f GameFault) Phrase() phrase.Text {
 	return phrase.New("%s (seat %d, deal %d, rotation %d, ply %d): %s: %s", f.Name, f.Seat, f.Deal, f.Rotation, f.Ply, f.Code, f.TextIn(fault.Circumstances{}))
 }
@@ -66,12 +65,13 @@ type MatchTally struct {
 	Faults  []GameFault
 	Games   int
 	Plies   int
-	// AdjudicatedDraws and AdjudicatedResignations count the games that the bots' scores ended.
+	// AdjudicatedDraws and AdjudicatedResignations count the games that the bots' scores ended early, as a draw or by
+	// a resignation.
 	AdjudicatedDraws, AdjudicatedResignations int
 }
 
-// NewTally returns a tally without games. bots describes the bots of the match; GameResult.Bots refers to their
-// indices.
+// NewTally returns the tally of a match of the variant v before the first game. bots has the bots of the match. The
+// numbers in GameResult.Bots are indexes into bots.
 func NewTally(v *rules.Variant, bots []ReplaySeat) *MatchTally {
 	t := &MatchTally{variant: v}
 	for _, b := range bots {

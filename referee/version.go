@@ -13,7 +13,8 @@ var Version = sync.OnceValue(func() string {
 	return "devel"
 })
 
-// versionIn returns the version of timba in a program. The program may be another module that depends on timba.
+// versionIn returns the version of timba that a program contains. info describes the program, which may belong to
+// another module that depends on timba.
 func versionIn(info *debug.BuildInfo) string {
 	m := &info.Main
 	for _, d := range info.Deps {

@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// SplitClaim splits a claim, the text by which a bot says what it plays, such as "brisca players=2": the name of a game
-// and, optionally, options with the values that the bot requires.
+// SplitClaim splits a claim into the name of a game and the option values in it. A claim is a text by which a bot
+// says what it can play, such as "brisca players=2". An empty claim gives "" and nil.
 func SplitClaim(claim string) (game string, options []Setting) {
 	words := strings.Fields(claim)
 	if len(words) == 0 {
@@ -21,8 +21,8 @@ func SplitClaim(claim string) (game string, options []Setting) {
 	return words[0], options
 }
 
-// ClaimsGame reports whether a bot with the given claims (see SplitClaim) plays a game, at least with some options. A
-// bot without claims plays all games.
+// ClaimsGame reports whether a bot can play a game with at least some values of its options. claims has the bot's
+// claims (see SplitClaim). A bot without claims can play every game.
 func ClaimsGame(claims []string, game string) bool {
 	return len(claims) == 0 || slices.ContainsFunc(claims, func(claim string) bool {
 		name, _ := SplitClaim(claim)
@@ -30,8 +30,8 @@ func ClaimsGame(claims []string, game string) bool {
 	})
 }
 
-// ClaimsVariant reports whether a bot with the given claims (see SplitClaim) plays a game with the given options. The
-// map must have every option of the game. A bot without claims plays all games.
+// ClaimsVariant reports whether a bot can play a game with the given options. claims has the bot's claims (see
+// SplitClaim). options has the value of every option of the game, by name. A bot without claims can play every game.
 func ClaimsVariant(claims []string, game string, options map[string]string) bool {
 	return len(claims) == 0 || slices.ContainsFunc(claims, func(claim string) bool {
 		name, required := SplitClaim(claim)
@@ -39,8 +39,9 @@ func ClaimsVariant(claims []string, game string, options map[string]string) bool
 	})
 }
 
-// CanonicalClaim returns the claim (see SplitClaim) of g with the given options, in the order of g.Options. It returns
-// an error if an option or a value does not exist, or if an option has two different values.
+// CanonicalClaim returns the text by which a bot says that it can play g with the given options, such as "brisca
+// players=2". The options are in the order of g.Options. It returns an error if an option or a value does not exist,
+// or if an option has two different values.
 func (g *Game) CanonicalClaim(options []Setting) (string, error) {
 	given := map[string]string{}
 	for _, o := range options {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Seats is a set of seats, one bit for each.
+// Seats is a set of seats, with bit 1<<seat for each seat in it.
 type Seats uint16
 
 // AllSeats is the set of all seats.
@@ -15,9 +15,9 @@ const AllSeats Seats = 1<<MaxSeats - 1
 
 func OneSeat(seat int) Seats { return 1 << seat }
 
-// Log collects the events of moves, and for each event which seats may see it. An event is a text about what
-// happened in the game. If some seats may not see a part of it, a second event for them has "?" in that place. A
-// Log reuses its memory after Reset.
+// Log collects events and, for each event, which seats may see it. An event is a text about what happened in the
+// game. If some seats may not see a part of it, the Log has a second event for them, with "?" in place of that part.
+// A Log reuses its memory after Reset.
 type Log struct {
 	events []event
 	text   []byte // of all events, joined
@@ -30,9 +30,8 @@ type event struct {
 
 func (l *Log) Reset() { l.events, l.text = l.events[:0], l.text[:0] }
 
-// Add appends an event that the set of seats to may see. The text of the event consists of words, a verb and its
-// arguments, joined by spaces. Common types are formatted without package fmt, which would be too slow for every
-// move.
+// Add appends an event that only the seats in the set to may see. words are a verb and its arguments, which Add
+// formats and joins by spaces. For speed, it formats common types without package fmt.
 func (l *Log) Add(to Seats, words ...any) {
 	begin := len(l.text)
 	for i, word := range words {
@@ -53,7 +52,8 @@ func (l *Log) Add(to Seats, words ...any) {
 	l.events = append(l.events, event{to, l.text[begin:]})
 }
 
-// AppendEvents appends to dst the events that a seat may see, one a line, each with the given prefix.
+// AppendEvents appends to dst the events that a seat may see. Each event is one line, which begins with prefix and
+// ends with LF.
 func (l *Log) AppendEvents(dst []byte, seat int, prefix string) []byte {
 	for _, e := range l.events {
 		if e.seats&OneSeat(seat) != 0 {
@@ -65,8 +65,8 @@ func (l *Log) AppendEvents(dst []byte, seat int, prefix string) []byte {
 
 func (l *Log) EventsFor(seat int) []string { return l.commonEvents(OneSeat(seat)) }
 
-// CommonEvents returns the events that all of the seats 0 to n-1 may see. It omits events of which some seats
-// see a different text.
+// CommonEvents returns the events that all of the seats 0 to n-1 may see. It omits an event if its text is not the
+// same for all these seats.
 func (l *Log) CommonEvents(n int) []string { return l.commonEvents(OneSeat(n) - 1) }
 
 func (l *Log) commonEvents(seats Seats) (events []string) {
@@ -78,8 +78,9 @@ func (l *Log) commonEvents(seats Seats) (events []string) {
 	return events
 }
 
-// OpenEvents returns the events for an observer who may see everything. If only one seat saw an event, the number
-// of that seat follows it. The versions of events with "?" in place of something hidden are omitted.
+// OpenEvents returns the events for an observer who may see everything. If only one seat saw an event, the number of
+// that seat follows the text. If an event has a second version with "?" in place of something hidden, that version is
+// omitted.
 func (l *Log) OpenEvents() (events []string) {
 	for _, e := range l.events {
 		switch {

@@ -55,7 +55,7 @@ func (o Option) Resolve(value string) (string, error) {
 	return "", phrase.Errorf("option %s cannot be %q: try %s", o.Name, value, o.AllowedText())
 }
 
-// Setting is an option and its value.
+// Setting has the name of an option and its value.
 type Setting struct{ Name, Value string }
 
 // Settings lists every option of a game with its value, in the order of Game.Options.
@@ -71,16 +71,18 @@ func (s Settings) Get(name string) string {
 	return ""
 }
 
-// Is reports whether the option with the given name has the value "yes".
+// Is reports whether the option with the given name has the value "yes". It returns false if the game has no such
+// option.
 func (s Settings) Is(name string) bool { return s.Get(name) == "yes" }
 
-// Int returns the value of the option with the given name as a number. It returns 0 if the value is not a number.
+// Int returns the value of the option with the given name as a number. It returns 0 if the value is not a number or
+// the game has no such option.
 func (s Settings) Int(name string) int {
 	n, _ := strconv.Atoi(s.Get(name)) // checked by Resolve
 	return n
 }
 
-// Map returns the value of each option by its name.
+// Map returns the settings as a map from the name of each option to its value.
 func (s Settings) Map() map[string]string {
 	m := make(map[string]string, len(s))
 	for _, o := range s {
@@ -98,8 +100,8 @@ func (s Settings) String() string {
 	return strings.Join(words, " ")
 }
 
-// Resolve returns the variant of g whose options have the values in given, or their defaults if given does not name
-// them. It returns an error for an unknown option, a value that is not allowed, or a combination that is not allowed.
+// Resolve returns the variant of g with the option values in given. An option that is not in given has its default.
+// Resolve returns an error for an unknown option, a value that is not allowed, or a combination that is not allowed.
 func (g *Game) Resolve(given map[string]string) (*Variant, error) {
 	var names []string
 	settings := make(Settings, 0, len(g.Options))

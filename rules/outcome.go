@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Ranks returns the rank of each seat, given the points of each. A side (a seat, or the seats of a team) has the
-// sum of the points of its seats, and all its seats have the same rank: 1 plus the number of sides with more
-// points. Sides with equal points share a rank, as in 1, 1, 3.
+// Ranks returns the rank of each seat; points has the points of each seat. A side (a seat, or the seats of a team)
+// has the sum of the points of its seats. All seats of a side have the same rank: 1 plus the number of sides with
+// more points. Sides with equal points share a rank, as in 1, 1, 3.
 func (v *Variant) Ranks(points []float64) []int {
 	sums := make([]float64, v.Sides)
 	for seat, p := range points {
@@ -25,14 +25,17 @@ func (v *Variant) Ranks(points []float64) []int {
 	return ranks
 }
 
-// BotAt returns the index of the bot that plays a seat in a rotation. In rotation 0 bot i has seat i; each
-// further rotation moves every bot one seat down, bot 1 to seat 0, and bot 0 to the last seat.
+// BotAt returns the index of the bot that plays a seat in a rotation, one of several assignments of the bots to the
+// seats. bots is the number of bots. In rotation 0, bot i has seat i. In each further rotation every bot moves one
+// seat down: bot 1 to seat 0, and bot 0 to the last seat.
 func BotAt(seat, rotation, bots int) int { return (seat + rotation) % bots }
 
-// Record counts games and their results. A bot that alone has the first rank wins; a bot that shares it has a draw.
+// Record counts games and their results. A bot has won a game if it alone has rank 1, and drawn it if it shares rank
+// 1.
 type Record struct{ Games, Wins, Draws, Losses int }
 
-// RecordOf returns the record of one game for the side that a seat plays for. ranks has the rank of each seat.
+// RecordOf returns the record of a single game from the viewpoint of one seat's side. ranks has the rank of each
+// seat.
 func RecordOf(v *Variant, ranks []int, seat int) Record {
 	bots := make([]int, len(ranks))
 	for s := range bots {

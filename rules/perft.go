@@ -2,9 +2,9 @@ package rules
 
 import "context"
 
-// Perft returns the number of different sequences of depth legal moves from s, which tests compare with known
-// numbers. Sequences that end the game earlier do not count, and the result for depth 0 is 1. s is unchanged
-// afterwards. If ctx is canceled, Perft returns its error.
+// Perft counts the sequences of legal moves from s whose length is depth. Tests compare the count with known numbers.
+// A sequence that ends the game earlier is not counted. For depth 0 the result is 1. s is unchanged afterwards. If
+// ctx is canceled, Perft returns the error of ctx.
 func Perft(ctx context.Context, s State, depth int) (uint64, error) {
 	if depth <= 0 {
 		return 1, ctx.Err()
@@ -12,12 +12,12 @@ func Perft(ctx context.Context, s State, depth int) (uint64, error) {
 	return perft(ctx, s, depth, make([]Move, 0, MaxMoves*min(depth, 8)))
 }
 
-// uncheckedDepth is the number of remaining plies below which perft does not check for cancellation. Counting
-// so few plies takes milliseconds.
+// uncheckedDepth is a number of remaining moves. When fewer remain, perft no longer checks whether its context is
+// canceled: counting so few moves takes milliseconds.
 const uncheckedDepth = 3
 
-// perft is Perft for a depth of at least 1. stack holds the moves of the plies above, and perft uses its free
-// capacity.
+// perft is Perft for a depth of at least 1. stack holds the moves of the earlier levels of the recursion. perft
+// overwrites the free capacity of stack.
 func perft(ctx context.Context, s State, depth int, stack []Move) (n uint64, err error) {
 	if depth >= uncheckedDepth {
 		if err := ctx.Err(); err != nil {

@@ -18,9 +18,9 @@ func (s Seed) Derive(label string) Seed {
 	return sha256.Sum256(append(s[:], label...))
 }
 
-// Stream is a stream of random numbers. A copy continues independently with the same numbers. NewStream
-// returns the SHA-256 stream of SPEC.md, "Seeds and deals", which can be reproduced in any language.
-// FastStream returns a faster one for random games and training.
+// Stream is a stream of random numbers. A copy of a Stream gives the same numbers as the original, independently of
+// it. NewStream returns a stream based on SHA-256, which SPEC.md, "Seeds and deals", defines for programs in any
+// language. FastStream returns a faster one for random games and training.
 type Stream struct {
 	seed  Seed
 	block uint64
@@ -30,13 +30,13 @@ type Stream struct {
 	rand  Rand
 }
 
-// NewStream returns the stream of random numbers that SPEC.md, "Seeds and deals", defines for a seed, based on
-// SHA-256.
+// NewStream returns a stream of random numbers that are computed from seed by SHA-256. SPEC.md, "Seeds and deals",
+// defines them.
 func NewStream(seed Seed) Stream {
 	return Stream{seed: seed, used: sha256.Size}
 }
 
-// FastStream returns a fast stream of random numbers, seeded with the next number of r.
+// FastStream returns a fast stream of random numbers. Its seed is the next number of r.
 func FastStream(r *Rand) Stream {
 	return Stream{quick: true, rand: Rand{r.Uint64()}}
 }
@@ -59,8 +59,9 @@ func (s *Stream) Uint32() uint32 {
 	return v
 }
 
-// Below returns a random number from 0 to n-1. In the SHA-256 stream all are equally likely. Below rejects
-// numbers from the largest multiple of n on, and returns the remainder of other numbers divided by n.
+// Below returns a random number from 0 to n-1; n must be positive. In a stream of NewStream all are equally likely:
+// Below skips each number of the stream that is not less than the largest multiple of n, and returns the remainder of
+// the first other number divided by n.
 func (s *Stream) Below(n int) int {
 	if s.quick {
 		return s.rand.Below(n)
@@ -73,8 +74,8 @@ func (s *Stream) Below(n int) int {
 	}
 }
 
-// Shuffle shuffles p by the Fisher-Yates algorithm, from the last index i down: it swaps i with a random
-// index from 0 to i.
+// Shuffle puts the elements of p into a random order, by the Fisher-Yates algorithm: for each index i from the last
+// down to 1, it swaps element i with a random element from 0 to i.
 func Shuffle[T ~uint8 | ~uint16](s *Stream, p []T) {
 	if s.quick {
 		r := s.rand
@@ -91,8 +92,8 @@ func Shuffle[T ~uint8 | ~uint16](s *Stream, p []T) {
 	}
 }
 
-// Rand is a small, fast generator (wyrand) for random games, training and searches. Cards of matches must not be
-// dealt with it. A copy continues independently.
+// Rand is a small, fast generator (wyrand) for random games, training and searches. Do not deal the cards of matches
+// with it, since its numbers can be predicted. A copy continues independently.
 type Rand struct{ x uint64 }
 
 // NewRand returns a generator with the given seed.
@@ -110,7 +111,7 @@ func (r *Rand) Below(n int) int {
 	return int(r.Uint64() >> 32 * uint64(n) >> 32)
 }
 
-// Hex is 32 bytes, a seed or a hash, that JSON has as hexadecimal digits.
+// Hex is a seed or a hash of 32 bytes. JSON contains it as a string of hexadecimal digits.
 type Hex [32]byte
 
 // MarshalText implements encoding.TextMarshaler. It writes 64 hexadecimal digits.

@@ -2,10 +2,12 @@ package rules
 
 import "github.com/timba-arena/timba/internal/phrase"
 
-// RefusalCode names the rule by which a Refusal forbids a move. Pages have a text for each code in each language.
+// RefusalCode names the rule of a game that forbids a move; see Refusal. Web pages have a text for each code in each
+// language.
 type RefusalCode string
 
-// The codes of a Refusal. A comment such as "suit: ..." describes the value that Refusal.Values has under the key suit.
+// The codes of a Refusal. A comment such as "suit: ..." describes the value that Refusal.Values has under the key
+// suit.
 const (
 	MustFollow     RefusalCode = "follow"       // suit: the suit led, of which the seat has cards
 	MustTrump      RefusalCode = "trump"        // suit: the suit of trumps, of which the seat has cards
@@ -23,16 +25,16 @@ const (
 	RepeatsEarlier RefusalCode = "repeats"      // the move would repeat an earlier position
 )
 
-// Refusal is the error of State.Check for a move that a rule of the game forbids in this position, although the seat
-// has the card, or the squares are on the board. Code tells programs that show a game which rule that is.
+// Refusal is the error of State.Check for a move that exists but that a rule of the game forbids in this position.
+// Code tells which rule that is, so that programs can explain it.
 type Refusal struct {
 	Code   RefusalCode       `json:"code"`
 	Values map[string]string `json:"values"` // what the text of the code mentions: cards, suits and squares in the notation of moves
 	err    error
 }
 
-// Refuse returns a *Refusal with the given code and the message of err. pairs are alternately keys and values of
-// Refusal.Values.
+// Refuse returns a *Refusal with the given code and the message of err. pairs has the keys and values for
+// Refusal.Values: a key, its value, the next key, its value, and so on.
 func Refuse(err error, code RefusalCode, pairs ...string) error {
 	r := &Refusal{Code: code, Values: map[string]string{}, err: err}
 	for i := 0; i+1 < len(pairs); i += 2 {

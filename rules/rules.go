@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// Move is a move as a number, whose meaning depends on the game; State.MoveText returns its text. Legal moves
-// are always listed in increasing order of this number.
+// Move is a move as a number. The meaning of the number depends on the game; State.MoveText returns the text of a
+// move. Legal moves are always listed in increasing order of this number.
 type Move uint16
 
 const (
@@ -23,7 +23,8 @@ const (
 	MaxSeats = 12
 	// MaxMoves is an upper bound on the number of legal moves in any position.
 	MaxMoves = 256
-	// MaxPlies is the maximum number of moves in a game. It ends a game without a limit of its own as a draw.
+	// MaxPlies is the maximum number of moves in a game. A game that has no limit of its own ends as a draw after this
+	// number of moves.
 	MaxPlies = 65_535
 )
 
@@ -36,14 +37,14 @@ type Game struct {
 	Texts   fs.FS    // files rules.LANGUAGE.md with the rules for people; "en" must be among the languages
 	Options []Option // in the order in which users see them
 	Display Display  // how the game is drawn
-	// Variant creates the variant for settings. Each value is allowed on its own. If their combination is not
-	// allowed, the error names the option, its value and what to try.
+	// Variant creates the variant with the given settings. Each value in them is allowed by its option. If their
+	// combination is not allowed, Variant returns an error that names the option, its value and what to try.
 	Variant func(*Game, Settings) (*Variant, error)
 }
 
-// Text returns the rules of the game for people in a language such as "en", as Markdown, or "" if there are none
-// in it. A list item that begins with an option in backticks, or with the option's name and a value, describes
-// that option; the site shows the item where a user chooses the option.
+// Text returns the rules of the game for people, as Markdown. language is a code such as "en". Text returns "" if
+// there are no rules in that language. A list item that begins with an option in backticks, or with the option's name
+// and a value, describes that option; the site shows the item where a user chooses the option.
 func (g *Game) Text(language string) string {
 	if g.Texts == nil {
 		return ""
@@ -61,30 +62,31 @@ type Variant struct {
 	Settings Settings // every option with its value, in the order of Game.Options
 	Rules    any      // the settings as a comparable struct of the game's package
 	Players  int
-	// Sides is the number of sides that play against each other. It is below Players if the game is played in teams.
+	// Sides is the number of sides that play against each other. It equals Players unless the game is played in teams;
+	// then it is the number of teams.
 	Sides int
-	// HasChance is set if the seed decides anything, such as the deal of the cards. If it is not set,
+	// HasChance is set if the random seed decides anything, such as the order of the cards. If it is not set,
 	// deterministic bots always play the same game.
 	HasChance bool
 	// UniqueDeals is set if two seeds practically never give the same first position, as with a shuffled pack of
 	// cards.
 	UniqueDeals bool
-	// Prize is the number of points that the winner of the game gets, if only winning counts; in a draw the seats
-	// share them. It is 0 if seats make points during the game.
+	// Prize is the number of points that the winner gets in a game in which only winning counts. In a draw the seats
+	// share it. It is 0 in a game in which seats make points during play.
 	Prize float64
 	// MaxPlies is the maximum number of moves in a game.
 	MaxPlies int
 	// Deal returns the first position of a game. It draws all randomness from the stream.
 	Deal func(*Stream) State
-	// FromView returns a random position that agrees with the observation: the seat has the same view (what it
-	// may know) and the same legal moves in it. Hidden cards and later deals are drawn from r. The error names
-	// the key of the view whose value is impossible. House bots (those that are part of timba) search such
-	// positions; FromView may be nil if none searches this game.
+	// FromView returns a random position that agrees with the observation o: the seat has the same view (what it may
+	// know) and the same legal moves in it. Hidden cards and later deals are drawn from r. If a value in the view is
+	// impossible, the error names its key. Bots that are part of timba search such positions. FromView may be nil if
+	// no bot searches this game.
 	FromView func(o Observation, r *Rand) (State, error)
 }
 
-// Dealer returns a function for Variant.Deal. The function makes a new state of type S and calls its method Deal
-// with the rules r.
+// Dealer returns a function for the field Variant.Deal. At each call, that function makes a new state of type S,
+// calls its method Deal with the rules r and the stream, and returns the state.
 func Dealer[S, R any, P interface {
 	*S
 	State
@@ -128,7 +130,8 @@ type State interface {
 	Clone() State
 }
 
-// Redealer is implemented by states of games with hidden information, such as the cards of other seats.
+// Redealer is implemented by the states of games in which something is hidden from a seat, such as the cards of other
+// seats.
 type Redealer interface {
 	// Redeal replaces everything that is hidden from a seat by random values drawn from r: the hidden
 	// cards, in agreement with what all seats know, and all later deals. The view and the legal moves of

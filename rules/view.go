@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// Observation is what one seat knows about an unfinished game: its view (what it may know of the position), which
-// seat is to move, and, if that is the seat itself, the legal moves.
+// Observation is what one seat knows about an unfinished game: its view (what it may know of the position, as text),
+// which seat is to move and, if that is the observing seat, the legal moves.
 type Observation struct {
 	Seat int         // the seat that has the view
 	Turn int         // the seat to move
@@ -41,9 +41,9 @@ func legalTexts(dst []byte, s State) []byte {
 	return dst
 }
 
-// Check returns an error if what the seat observes in position s differs from o. The error names the first
+// Check returns an error if o differs from what the same seat observes in position s. The error names the first
 // difference: a key of the view, the turn, the ply or the legal moves. Check ignores keys of o.View that the game
-// does not have, and empty o.Moves. game is the game's name for errors.
+// does not have; if o.Moves is empty, it does not compare the moves. game is the game's name for errors.
 func (o Observation) Check(game string, s State) error {
 	if view := s.View(make([]byte, 0, len(o.View)+1), o.Seat); !bytes.Equal(view, o.View) {
 		for key, want := range words.Pairs(view).All() {
@@ -68,8 +68,9 @@ func (o Observation) Check(game string, s State) error {
 	return nil
 }
 
-// ViewReader parses a view, the "key=value key=value" text of what a seat may know, for the FromView function of
-// a game. It stores the first error, which Err returns; after it, all methods return zero values.
+// ViewReader parses a view, the text "key=value key=value" of what a seat may know, for the FromView function of a
+// game. It stores the first error, which Err returns. After an error, all methods that read a value return zero
+// values.
 type ViewReader struct {
 	Observation
 	game string
@@ -77,8 +78,8 @@ type ViewReader struct {
 	err  error
 }
 
-// Reader returns a ViewReader for the view in o. If the seat, the turn or the ply is out of range in a game with
-// that many players, the reader already has an error. game is the game's name for errors.
+// Reader returns a ViewReader for the view in o. players is the number of players of the game. If the seat, the turn
+// or the ply in o is out of range, the reader has stored an error already. game is the game's name for errors.
 func (o Observation) Reader(game string, players int) ViewReader {
 	r := ViewReader{Observation: o, game: game, rest: o.View}
 	switch {
@@ -94,11 +95,11 @@ func (o Observation) Reader(game string, players int) ViewReader {
 	return r
 }
 
-// Err returns the first error that reading has stored.
+// Err returns the first error that a method of the reader has stored, or nil.
 func (r *ViewReader) Err() error { return r.err }
 
-// Finish returns s, the position that was made from the view. It returns an error instead if reading has failed, or
-// if what the seat would observe in s differs from the observation that was read.
+// Finish returns s, the position that was made from the view. It returns an error instead if an earlier call has
+// stored one, or if the seat would not observe exactly the same in s.
 func (r *ViewReader) Finish(s State) (State, error) {
 	if r.err == nil {
 		r.err = r.Check(r.game, s)
@@ -109,8 +110,8 @@ func (r *ViewReader) Finish(s State) (State, error) {
 	return s, nil
 }
 
-// Fail stores an error about the value of a key, unless there already is one. why completes the sentence "view
-// key KEY=VALUE ...".
+// Fail stores an error about the value of a key, unless an error is stored already. why ends the text of the error,
+// which begins "view key KEY=VALUE".
 func (r *ViewReader) Fail(key, why string) {
 	if r.err == nil {
 		value, _ := r.View.Lookup(key)
@@ -139,8 +140,8 @@ func (r *ViewReader) Value(key string) []byte {
 	return value
 }
 
-// Word returns the index in words of the value of a key. If the value is none of words, it stores an error and
-// returns 0.
+// Word looks up the value of a key in the list words and returns its index there. If the value is not in the list, it
+// stores an error and returns 0.
 func (r *ViewReader) Word(key string, words ...string) int {
 	value := r.Value(key)
 	for i, w := range words {
@@ -154,16 +155,16 @@ func (r *ViewReader) Word(key string, words ...string) int {
 	return 0
 }
 
-// Int returns the value of a key as a number. If it is not a number from low to high, it stores an error.
+// Int returns the value of a key as a number. If it is not a number from low to high, Int stores an error.
 func (r *ViewReader) Int(key string, low, high int) int {
 	var n [1]int
 	r.Ints(key, n[:], low, high, low)
 	return n[0]
 }
 
-// Ints fills numbers with the value of a key: len(numbers) numbers joined by commas. It stores an error if their
-// count is wrong or a number is not from low to high. If the argument none is less than low, "-" may stand in place
-// of a number and is read as none.
+// Ints fills numbers with the value of a key: as many numbers as the slice has elements, joined by commas. It stores
+// an error if their count is wrong or a number is not from low to high. If none is less than low, "-" may stand in
+// place of a number; Ints then stores the value of none there.
 func (r *ViewReader) Ints(key string, numbers []int, low, high, none int) {
 	rest := r.Value(key)
 	for i := range numbers {

@@ -14,15 +14,15 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// groupMakerV1 creates cgroups of version 1, which only root can do. In version 1 every controller has a hierarchy
-// of its own: the map has, for each controller, the directory of this process's cgroup.
+// groupMakerV1 creates cgroups of version 1, which only root can do. In version 1 every controller has a tree of
+// cgroups of its own. The map has, for each controller, the directory of this process's cgroup in that tree.
 type groupMakerV1 map[string]string
 
 // controllersV1 are the controllers of version 1 that are used. The first two are required.
 var controllersV1 = []string{"memory", "pids", "freezer", "cpuacct"}
 
-// memoryV1 are the files that limit the memory of a cgroup. The second limits memory and swap together and may
-// not exist.
+// memoryV1 are the names of the files that limit the memory of a cgroup. The second file limits memory and swap
+// together and may be missing.
 var memoryV1 = []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}
 
 func openV1(own map[string]string) (groupMaker, error) {
@@ -61,9 +61,9 @@ func (g groupMakerV1) create(l Limit) (group, error) {
 	return c, nil
 }
 
-// groupV1 is the cgroup of one sandbox in version 1: a directory in the hierarchy of each controller. The threads
-// of one process may be in different cgroups. Only the thread that starts the program enters this cgroup, because
-// moving a whole process takes about 5 ms.
+// groupV1 is the cgroup of one sandbox in version 1: a directory in the tree of each controller. In version 1 the
+// threads of one process may be in different cgroups. Only the thread that starts the program enters this cgroup,
+// because moving a whole process takes about 5 ms.
 type groupV1 struct {
 	dirs    map[string]string
 	tasks   []*os.File
@@ -105,8 +105,9 @@ func (c *groupV1) limit(l Limit) error {
 	return err
 }
 
-// join implements group. Only the thread of init that starts the program enters the cgroup; init itself stays
-// outside. If there is a freezer, init inherits the freezer's file, to thaw the program before killing it.
+// join implements group. It prepares config and init so that one thread of the sandbox's init process, which starts
+// the program, enters the cgroup. The other threads of init stay outside. If the cgroup can be frozen, init inherits
+// the file for that, to thaw the program before killing it.
 func (c *groupV1) join(config *initproc.Config, init *os.ProcAttr) {
 	init.Files = append(append(init.Files, c.tasks...), c.pidsMax)
 	config.EnterCount = len(c.tasks)
@@ -129,7 +130,8 @@ func (c *groupV1) freeze(on bool) error {
 	return err
 }
 
-// kill only thaws the processes, so that SIGKILL can reach them. The caller must send SIGKILL.
+// kill only resumes frozen processes, because SIGKILL does not reach them while they are frozen. The caller must send
+// SIGKILL.
 func (c *groupV1) kill() {
 	if c.freezer != nil {
 		c.freeze(false)

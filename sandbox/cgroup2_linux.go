@@ -17,14 +17,15 @@ import (
 	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
-// groupMakerV2 creates cgroups of version 2 as directories below base. base itself has no processes, because the
-// kernel requires that of a cgroup that enables controllers for its children.
+// groupMakerV2 creates cgroups of version 2 as directories below base. The cgroup base itself has no processes: the
+// kernel requires that of a cgroup whose children have limits.
 type groupMakerV2 struct{ base string }
 
 func (g groupMakerV2) baseDirs() []string { return []string{g.base} }
 
-// groupV2 is the cgroup of one sandbox in version 2: a directory with the limits and two cgroups below it. "bot"
-// is for the program and can be frozen; "init" is for the sandbox's init process, which must never be frozen.
+// groupV2 is the cgroup of one sandbox in version 2. It is a directory with the limits, and has two cgroups below it.
+// The cgroup "bot" is for the program and can be frozen. The cgroup "init" is for the sandbox's init process, which
+// must never be frozen.
 type groupV2 struct {
 	dir       string
 	bot       *os.File // directory of the cgroup "bot"
@@ -33,7 +34,8 @@ type groupV2 struct {
 	freezer   *os.File // file that controls the freezer
 }
 
-// initMemory is how much memory, in bytes, the sandbox's init process may use in addition to the limit of the program.
+// initMemory is how much memory, in bytes, the sandbox's init process may use. It is added to the memory limit of the
+// program.
 const initMemory = 8 << 20
 
 func (g groupMakerV2) create(l Limit) (group, error) {
@@ -72,8 +74,8 @@ func (c *groupV2) make(l Limit) error {
 	return errors.Join(errs[:]...)
 }
 
-// join implements group. The init process will start in the cgroup "bot", so that its memory counts, and then
-// move to the cgroup "init".
+// join implements group. It prepares config and init so that the init process starts in the cgroup "bot", where its
+// memory counts, and then moves to the cgroup "init".
 func (c *groupV2) join(config *initproc.Config, init *os.ProcAttr) {
 	init.Sys.UseCgroupFD, init.Sys.CgroupFD = true, int(c.bot.Fd())
 	init.Files = append(init.Files, c.initProcs, c.pidsMax)
@@ -123,12 +125,12 @@ var (
 	optionalV2 = []string{"cpu"}
 )
 
-// leafV2 is the name of the child cgroup to which divideGroup moves the processes of a cgroup. It is needed because a
-// cgroup cannot both have processes and enable controllers for its children.
+// leafV2 is the name of the child cgroup to which enableControllers moves the processes of a cgroup. The move is
+// needed because a cgroup cannot both have processes and enable controllers for its children.
 const leafV2 = "timba"
 
-// openV2 returns a groupMaker for cgroups of version 2. own is the directory of the cgroup of this process. If no
-// part of the tree is delegated to this process, openV2 asks systemd for one.
+// openV2 returns a groupMaker for cgroups of version 2. own is the directory of this process's cgroup. If this
+// process may not create cgroups with limits there or in the parent, openV2 asks systemd for a cgroup where it may.
 func openV2(own string) (groupMaker, error) {
 	if base := baseV2(own, isDelegated); base != "" {
 		return divideGroup(base)
@@ -144,7 +146,8 @@ func openV2(own string) (groupMaker, error) {
 }
 
 // baseV2 returns the directory of a cgroup in which this process may already create child cgroups with controllers:
-// own, the process's cgroup, or the parent of own. It returns "" if there is none.
+// own, which is the process's cgroup, or the parent of own. It returns "" if there is none. isDelegated is the
+// function of that name, or a replacement in tests.
 func baseV2(own string, isDelegated func(dir string) bool) string {
 	above := filepath.Dir(own)
 	switch {
@@ -164,8 +167,8 @@ func isWritable(dir string) bool {
 	return unix.Access(dir, unix.W_OK) == nil && unix.Access(filepath.Join(dir, "cgroup.procs"), unix.W_OK) == nil
 }
 
-// isDelegated reports whether systemd has marked the cgroup with the directory dir as delegated. The mark of
-// systemd versions before 251 can be read only by root.
+// isDelegated reports whether systemd has marked a cgroup as delegated, which means that this program may manage it.
+// dir is the directory of the cgroup. Only root can read the mark of systemd versions before 251.
 func isDelegated(dir string) bool {
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
 		var value [8]byte
@@ -187,8 +190,9 @@ const (
 	enabledFile   = "cgroup.subtree_control"
 )
 
-// missingController returns the first of controllers that is missing in a file of the cgroup with the directory dir, or
-// "" if the file lists all. fileName is availableFile or enabledFile. A file that cannot be read counts as empty.
+// missingController returns the first element of controllers that a file of a cgroup does not list, or "" if the file
+// lists all. dir is the directory of the cgroup, and fileName is availableFile or enabledFile. A file that cannot be
+// read counts as empty.
 func missingController(dir, fileName string, controllers []string) string {
 	data, _ := os.ReadFile(filepath.Join(dir, fileName))
 	have := " " + strings.TrimSpace(string(data)) + " "
@@ -200,16 +204,16 @@ func missingController(dir, fileName string, controllers []string) string {
 	return ""
 }
 
-// controllerError is the error that the cgroup with the directory dir does not have the required controller name.
+// controllerError is the error for a cgroup, the directory dir, that lacks the required controller called name.
 type controllerError struct{ dir, name string }
 
 func (e *controllerError) Error() string {
 	return fmt.Sprintf("%s does not have the controller %q", e.dir, e.name)
 }
 
-// divideGroup prepares a cgroup so that sandboxes can have cgroups below it, and returns the groupMaker that makes
-// these. dir is the directory of the cgroup. If necessary, the processes in it, possibly including this one, are
-// moved to a child cgroup.
+// divideGroup prepares a cgroup so that sandboxes can have cgroups below it, and returns a groupMaker that creates
+// them. dir is the directory of the cgroup. If necessary, divideGroup moves the processes in the cgroup, possibly
+// including this one, to a child cgroup.
 func divideGroup(dir string) (groupMaker, error) {
 	if missing := missingController(dir, availableFile, requiredV2); missing != "" {
 		return nil, &controllerError{dir, missing}
@@ -241,7 +245,8 @@ func enableControllers(dir string, controllers []string) error {
 	return fmt.Errorf("%s: its processes start others faster than they can be moved out", dir)
 }
 
-// moveToLeaf moves all processes of the cgroup with the directory dir to its child cgroup leafV2, which it creates.
+// moveToLeaf moves all processes of a cgroup to its child cgroup leafV2, which it creates if necessary. dir is the
+// directory of the cgroup.
 func moveToLeaf(dir string) error {
 	leaf := filepath.Join(dir, leafV2)
 	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -259,8 +264,8 @@ func moveToLeaf(dir string) error {
 	return nil
 }
 
-// requestDelegation asks systemd to move this process to a new scope whose cgroup is delegated to the process. It
-// returns the directory of the cgroup, or an error after five seconds.
+// requestDelegation asks systemd to move this process to a new cgroup that the process may manage. It returns the
+// directory of the cgroup, or an error after five seconds.
 func requestDelegation() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -16,10 +16,11 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// group is the cgroup of one sandbox, which counts and limits all its processes together.
+// group is the cgroup of one sandbox, in which the kernel counts and limits all processes of the sandbox together.
 type group interface {
-	// join makes the sandbox's init process start the program in the cgroup. Init itself is then neither frozen nor
-	// counted as a process. join changes the attributes with which init will be started, and its configuration.
+	// join prepares the start of the sandbox's init process, so that init starts the program in the cgroup. Init
+	// itself is then neither frozen nor counted as a process of the cgroup. join changes the attributes with which
+	// init will be started, and its configuration c.
 	join(c *initproc.Config, init *os.ProcAttr)
 	freeze(on bool) error
 	kill() // kills the processes if the kernel can do that for a cgroup; otherwise only thaws them
@@ -33,7 +34,7 @@ type group interface {
 	close() error
 }
 
-// groupMaker creates the cgroups of sandboxes. Each has a directory below each of the base directories.
+// groupMaker creates the cgroups of sandboxes, as directories below the base directories.
 type groupMaker interface {
 	create(Limit) (group, error)
 	baseDirs() []string
@@ -44,14 +45,15 @@ const groupPrefix = "timba-"
 
 var groupCount atomic.Int64
 
-// groupName returns a unique name for the directory of a cgroup. It contains the PID and start time of this
-// process, by which removeAbandoned finds out whether that process still runs.
+// groupName returns a unique name for the directory of a cgroup. It contains the PID and the start time of this
+// process. By these, removeAbandoned later finds out whether the process still runs.
 func groupName() string {
 	pid := os.Getpid()
 	return fmt.Sprintf("%s%d-%s-%d", groupPrefix, pid, startTicks(pid), groupCount.Add(1))
 }
 
-// startTicks returns the start time of a process in clock ticks since boot. It returns "" if there is no such process.
+// startTicks returns the start time of a process in clock ticks since boot. It returns "" if there is no such
+// process.
 func startTicks(pid int) string {
 	f := proc.Stat("/proc/" + strconv.Itoa(pid))
 	if len(f) < 20 {
@@ -60,8 +62,8 @@ func startTicks(pid int) string {
 	return string(f[19])
 }
 
-// removeAbandoned removes the cgroups of sandboxes below the directory base that were created by processes that
-// have ended.
+// removeAbandoned removes the cgroups of sandboxes below the directory base whose creators, earlier processes of this
+// program, have ended.
 func removeAbandoned(base string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {
@@ -87,8 +89,8 @@ func isAbandoned(name string) bool {
 	return err == nil && startTicks(pid) != parts[1]
 }
 
-// removeGroup removes the cgroup with the directory dir and the cgroups below it. It tries again for about two
-// seconds while a cgroup is busy, because its last process may need a moment to disappear.
+// removeGroup removes a cgroup and the cgroups below it. dir is its directory. While a cgroup is busy, removeGroup
+// tries again for about two seconds, because its last process may need a moment to disappear.
 func removeGroup(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -111,7 +113,7 @@ func removeGroup(dir string) error {
 	}
 }
 
-// writeFile writes to an existing file.
+// writeFile writes text to an existing file. It returns an error if the file does not exist.
 func writeFile(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -131,7 +133,8 @@ func readNumber(path string) int64 {
 	return n
 }
 
-// readCounter returns the number after name in a file with lines of the form "NAME NUMBER", or 0 if there is none.
+// readCounter returns a number from a file with lines of the form "NAME NUMBER": the number after the given name, or
+// 0 if there is none.
 func readCounter(path, name string) int64 {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -146,8 +149,8 @@ func readCounter(path, name string) int64 {
 	return 0
 }
 
-// openGroupMaker returns a groupMaker for the version of cgroups on this machine. It removes cgroups that earlier
-// processes left, and tests that a cgroup can be created.
+// openGroupMaker returns a groupMaker for the version of cgroups on this machine. It removes cgroups that processes
+// left which have ended, and tests that a cgroup can be created.
 func openGroupMaker() (groupMaker, error) {
 	v1, unified, err := ownGroups()
 	if err != nil {
@@ -176,8 +179,8 @@ func openGroupMaker() (groupMaker, error) {
 	return all, probe.close()
 }
 
-// ownGroups returns the directories of the cgroups of this process. v1 maps controllers of version 1 to
-// directories; unified is the directory for version 2. Both may be empty.
+// ownGroups returns the directories of the cgroups of this process. v1 maps controllers of version 1 to directories;
+// it may be empty. unified is the directory for version 2, or "" if there is none.
 func ownGroups() (v1 map[string]string, unified string, err error) {
 	own, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -191,8 +194,9 @@ func ownGroups() (v1 map[string]string, unified string, err error) {
 	return v1, unified, nil
 }
 
-// parseGroups returns the directories of the cgroups of a process. own and mounts are the contents of its files cgroup
-// and mountinfo in /proc. v1 maps controllers of version 1 to directories; unified is the directory for version 2.
+// parseGroups returns the directories of the cgroups of a process. own and mounts are the contents of its files
+// cgroup and mountinfo in /proc. v1 maps controllers of version 1 to directories; unified is the directory for
+// version 2.
 func parseGroups(own, mounts string) (v1 map[string]string, unified string) {
 	v1 = map[string]string{}
 	paths := map[string]string{} // path by controller, or by "" for version 2
@@ -228,8 +232,8 @@ func parseGroups(own, mounts string) (v1 map[string]string, unified string) {
 	return v1, unified
 }
 
-// mountedPath returns the directory of the cgroup path. point is where its hierarchy is mounted, and root the
-// cgroup that is visible there.
+// mountedPath returns the directory in which the cgroup called path is visible. point is the directory where a tree
+// of cgroups is mounted, and root is the cgroup that is visible at point.
 func mountedPath(point, root, path string) string {
 	if rel, err := filepath.Rel(root, path); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 		return filepath.Join(point, rel)

@@ -25,8 +25,8 @@ import (
 // SIGKILL. It receives a message for everything that it has to remove, and outlives the program for a short
 // time. If the cleaner is killed as well, the next start of timba removes the cgroups.
 
-// cleanerName is the value of os.Args[0] with which this program starts itself as a cleaner, a process that
-// removes things after this program has ended.
+// cleanerName is the value of os.Args[0] with which this program starts itself as a cleaner. The cleaner is a process
+// that removes directories and kills processes after this program has ended.
 const cleanerName = "timba-sandbox-cleaner"
 
 // The kinds of messages to the cleaner. A message consists of the kind, the name of what to remove, and a zero
@@ -38,7 +38,8 @@ const (
 	forgetKind = '-' // the message that follows no longer applies
 )
 
-// cleanerConn is this program's connection to its cleaner, a process that removes things after this program has ended.
+// cleanerConn is this program's connection to its cleaner, a process that removes things after this program has
+// ended.
 type cleanerConn struct {
 	mu       sync.Mutex
 	pipe     *os.File // nil if no cleaner runs
@@ -48,21 +49,22 @@ type cleanerConn struct {
 
 var cleaner = cleanerConn{messages: map[string]bool{}}
 
-// RemoveAtEnd makes a separate process, the cleaner, remove the directory dir when this program ends, even if it is
-// killed by SIGKILL. CancelRemoveAtEnd cancels that.
+// RemoveAtEnd ensures that the directory dir is removed when this program ends, even if it is killed by SIGKILL. A
+// separate process does that. CancelRemoveAtEnd cancels it.
 func RemoveAtEnd(dir string) { cleaner.add(string(kindDir) + dir) }
 
 // CancelRemoveAtEnd cancels RemoveAtEnd for a directory that was removed already or is no longer temporary.
 func CancelRemoveAtEnd(dir string) { cleaner.forget(string(kindDir) + dir) }
 
-// addGroups makes the cleaner remove the cgroups below the directory base that this program creates, when it ends.
+// addGroups makes the cleaner process remove the cgroups that this program creates below the directory base. It
+// removes them when this program has ended.
 func (c *cleanerConn) addGroups(base string) {
 	pid := os.Getpid()
 	c.add(fmt.Sprintf("%c%s/%s%d-%s-", kindGroups, base, groupPrefix, pid, startTicks(pid)))
 }
 
-// runMark returns the beginning of an environment variable that marks the programs that this program starts without
-// a sandbox. When this program ends, the cleaner kills all processes with such a variable.
+// runMark returns the common beginning of environment variables "NAME=VALUE" that mark the programs started without a
+// sandbox. After this program has ended, the cleaner process kills all processes with such a variable.
 var runMark = sync.OnceValue(func() string {
 	m := fmt.Sprintf("TIMBA_RUN=%d-%s-", os.Getpid(), rand.Text()[:8])
 	cleaner.add(string(kindMark) + m)
@@ -71,8 +73,8 @@ var runMark = sync.OnceValue(func() string {
 
 var markCount atomic.Int64
 
-// newMark returns an environment variable by which the processes of one program without a sandbox can be found.
-// No such variable is a prefix of another.
+// newMark returns a new environment variable, "NAME=VALUE", for one program that is started without a sandbox. The
+// processes of the program can be found by it. No variable that newMark returns is a prefix of another.
 func newMark() string { return fmt.Sprintf("%s%d-", runMark(), markCount.Add(1)) }
 
 func (c *cleanerConn) add(message string) {
@@ -94,7 +96,8 @@ func (c *cleanerConn) forget(message string) {
 	}
 }
 
-// cleanerTime is how long the pipe to the cleaner may stay full before another cleaner is started.
+// cleanerTime is how long a write to the cleaner process may wait because the pipe is full. Then another cleaner is
+// started.
 var cleanerTime = 10 * time.Second
 
 // send sends a message to the cleaner. If no cleaner runs, or the cleaner does not read the message within
@@ -184,7 +187,8 @@ func cleanerMain() {
 	unix.Exit(0)
 }
 
-// cleanUp removes what a message of the given kind names. done is true if nothing was left to remove.
+// cleanUp removes or kills what a message to the cleaner names. kind says whether name is a directory, a mark of
+// processes or a prefix of cgroups. done is true if nothing was left to remove.
 func cleanUp(kind byte, name string) (done bool) {
 	switch kind {
 	case kindDir:
@@ -199,7 +203,8 @@ func cleanUp(kind byte, name string) (done bool) {
 	return true
 }
 
-// killMarked kills all processes with an environment variable that begins with mark. It reports whether it killed any.
+// killMarked kills all processes with an environment variable that begins with mark. It reports whether it killed
+// any.
 func killMarked(mark string) (found bool) {
 	for _, pid := range proc.FindByEnv(mark) {
 		found = unix.Kill(pid, unix.SIGKILL) == nil || found

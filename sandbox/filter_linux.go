@@ -7,16 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filterRule is a rule of the system call filter. It applies to the listed calls if all its conditions hold. The
-// first rule that applies decides; if none applies, the call is allowed.
+// filterRule is a rule of the system call filter. It applies to each of the listed calls if all conditions hold. The
+// first rule that applies to a call decides; if none applies, the call is allowed.
 type filterRule struct {
 	calls   []uint32 // numbers of system calls
 	when    []condition
 	verdict bpf.RetConstant
 }
 
-// condition tests the low 32 bits of an argument of a system call, combined with mask by AND. It holds if the
-// result is one of the values or, if negated is set, none of them.
+// condition tests one argument of a system call. The low 32 bits of the argument are combined with mask by AND. The
+// condition holds if the result is one of the values or, if negated is set, none of them.
 type condition struct {
 	argument uint32 // index of the argument, counted from 0
 	mask     uint32
@@ -51,15 +51,15 @@ func retErrno(errno unix.Errno) bpf.RetConstant {
 	return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(errno)}
 }
 
-// loadNumber and loadArchitecture are instructions that load parts of a struct seccomp_data, by which a filter
-// sees a system call; see seccomp(2).
+// loadNumber and loadArchitecture are instructions that load the number and the architecture of a system call from
+// the struct seccomp_data, in which a filter sees the call; see seccomp(2).
 var (
 	loadNumber       = bpf.LoadAbsolute{Off: 0, Size: 4}
 	loadArchitecture = bpf.LoadAbsolute{Off: 4, Size: 4}
 )
 
-// loadArgument returns the instruction that loads the low 32 bits of argument i of a system call. The offset is
-// right only for little-endian architectures; no others are supported.
+// loadArgument returns the instruction that loads the low 32 bits of argument i of a system call, counted from 0. The
+// offset is right only for little-endian processors; no others are supported.
 func loadArgument(i uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: 16 + 8*i, Size: 4} }
 
 // x32Bit is the bit that is set in all system call numbers of the x32 ABI.
@@ -93,8 +93,8 @@ func assembleFilter(rules []filterRule) ([]bpf.Instruction, error) {
 	return a.assemble()
 }
 
-// addRule adds the code of a rule: the system call with the number call gets the verdict if all conditions in the
-// list when hold. The accumulator contains the number of the current system call before and after the code.
+// addRule adds the code of one rule. A system call with the number call gets the verdict if all conditions in the
+// list when hold. Both before and after this code, the accumulator contains the number of the current system call.
 func (a *assembler) addRule(call uint32, when []condition, verdict bpf.RetConstant) {
 	otherCall, failed := a.newLabel(), a.newLabel()
 	a.jumpIf(bpf.JumpNotEqual, call, otherCall)
@@ -124,7 +124,7 @@ func (a *assembler) addRule(call uint32, when []condition, verdict bpf.RetConsta
 	a.place(otherCall)
 }
 
-// assembler collects instructions with jumps to labels. assemble computes the distances of the jumps.
+// assembler builds a program that contains jumps to labels. Its method assemble computes the distances of the jumps.
 type assembler struct {
 	code   []bpf.Instruction
 	jumps  []labelledJump
@@ -154,13 +154,14 @@ func (a *assembler) jump(target label) {
 	a.add(bpf.Jump{})
 }
 
-// jumpIf adds a jump to target that is taken if the accumulator passes the test with value.
+// jumpIf adds a conditional jump to target. The test compares the accumulator with value.
 func (a *assembler) jumpIf(test bpf.JumpTest, value uint32, target label) {
 	a.jumps = append(a.jumps, labelledJump{position: len(a.code), target: target})
 	a.add(bpf.JumpIf{Cond: test, Val: value})
 }
 
-// assemble sets the distances of all jumps and returns the code. It returns an error if a conditional jump is too long.
+// assemble sets the distances of all jumps and returns the code. It returns an error if a conditional jump is too
+// long.
 func (a *assembler) assemble() ([]bpf.Instruction, error) {
 	for _, j := range a.jumps {
 		distance := a.labels[j.target] - j.position - 1

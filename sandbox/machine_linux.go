@@ -24,9 +24,9 @@ func MachineMemory() int64 {
 	return limitByGroups(memory, unified, "memory.max")
 }
 
-// limitByGroups returns memory, a number of bytes, lowered to the least limit of a cgroup and its ancestors. A
-// memory of 0 means no limit. dir is the directory of the cgroup, and file is the name of the file with the limit
-// in each directory. A file without a number sets no limit.
+// limitByGroups returns the smallest of memory and the memory limits of a cgroup and its ancestors, in bytes. A
+// memory of 0 means no limit. dir is the directory of the cgroup, and file is the name of the file in each directory
+// that has the limit. A file without a number sets no limit.
 func limitByGroups(memory int64, dir, file string) int64 {
 	for dir = filepath.Clean(dir); strings.HasPrefix(dir, "/"); dir = filepath.Dir(dir) {
 		if limit := readNumber(filepath.Join(dir, file)); limit > 0 && (memory == 0 || limit < memory) {
@@ -39,8 +39,8 @@ func limitByGroups(memory int64, dir, file string) int64 {
 	return memory
 }
 
-// quotaFiles returns the paths of the cpu.stat files of the cgroups that limit the CPU time of this process: its
-// own cgroup and the ancestors of that, as far as they have a quota.
+// quotaFiles returns the paths of the cpu.stat files of all cgroups that limit the CPU time of this process. These
+// are the process's own cgroup and its ancestors, if they have a quota.
 var quotaFiles = sync.OnceValue(func() (files []string) {
 	v1, unified, err := ownGroups()
 	if err != nil {
@@ -57,8 +57,8 @@ var quotaFiles = sync.OnceValue(func() (files []string) {
 	return files
 })
 
-// ThrottledTime returns for how long CPU quotas have stopped the processes in the cgroups of this process. It
-// counts from the creation of each cgroup and adds the times of all cgroups with a quota.
+// ThrottledTime returns for how long CPU quotas have stopped processes in the cgroups of this process. It adds the
+// times of all cgroups with a quota, each since its creation.
 func ThrottledTime() (sum time.Duration) {
 	for _, file := range quotaFiles() {
 		if us := readCounter(file, "throttled_usec"); us > 0 {

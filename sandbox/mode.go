@@ -9,9 +9,10 @@ const (
 	Off  = "off"
 )
 
-// ChooseLevel returns how strict the sandbox is for a mode: Auto, Off, or the name of the lowest acceptable
-// level. For Off it is LevelNone, otherwise the strictest level that the machine supports; if that is below the
-// lowest acceptable level, ChooseLevel returns an error. notice is a line about the level for the user.
+// ChooseLevel returns how strict the sandbox is for a mode that the user has chosen. If mode is Off, the result is
+// LevelNone. Otherwise it is the strictest level that this machine supports. If mode is the name of a level and the
+// machine does not support that level or a higher one, ChooseLevel returns an error. notice is a line about the level
+// for the user, or "" for Off.
 func ChooseLevel(mode string) (level Level, notice string, err error) {
 	lowest, err := minLevel(mode)
 	if err != nil || mode == Off {
@@ -24,7 +25,7 @@ func ChooseLevel(mode string) (level Level, notice string, err error) {
 	return r.Level, r.notice(), nil
 }
 
-// CheckMode returns an error unless mode is Auto, Off or the name of a level of sandbox above LevelNone.
+// CheckMode returns an error unless mode is Auto, Off or the name of a level above LevelNone.
 func CheckMode(mode string) error {
 	_, err := minLevel(mode)
 	return err
@@ -41,7 +42,7 @@ func minLevel(mode string) (Level, error) {
 	return level, nil
 }
 
-// notice returns a line for the user about the level and what it does not block.
+// notice returns a line for the user that names the level of sandbox on this machine.
 func (r MachineReport) notice() string {
 	switch r.Level {
 	case LevelFull:
@@ -52,7 +53,7 @@ func (r MachineReport) notice() string {
 	return fmt.Sprintf("sandbox: %s: docs/sandbox.md explains what this level does not block, and timba doctor shows what would help", r.Level)
 }
 
-// levelError returns an error with the reason why this machine does not support the level want.
+// levelError returns the error for a user who wants a level that this machine does not support. The error says why.
 func (r MachineReport) levelError(want Level) error {
 	for _, l := range r.Layers {
 		if !l.OK {

@@ -13,7 +13,7 @@ func Probe() MachineReport {
 	return MachineReport{Level: LevelNone, Layers: []Layer{{Name: "linux", Error: "the sandbox needs Linux", Fix: "run timba on Linux, in a container or a virtual machine"}}}
 }
 
-// SelfTest returns nil, because there is no sandbox to test.
+// SelfTest returns nil, because this system has no sandbox that could be tested.
 func SelfTest(Level) []Trial { return nil }
 
 // Process is a running program.
@@ -54,11 +54,11 @@ func (p *Process) Wait() Status {
 	return p.status
 }
 
-// RemoveAtEnd does nothing. Only on Linux is a directory removed when this program is killed.
+// RemoveAtEnd does nothing. Only on Linux can a directory be removed when this program is killed.
 func RemoveAtEnd(string) {}
 
 // CancelRemoveAtEnd does nothing.
 func CancelRemoveAtEnd(string) {}
 
-// MachineMemory returns 0, which means unknown.
+// MachineMemory returns 0, which means that the memory of the machine is unknown.
 func MachineMemory() int64 { return 0 }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// command returns the command that runs the program without a sandbox, with the environment of this process and
-// s.Env. If s.Path contains no slash, the program is looked up in PATH.
+// command returns the command that runs the program without a sandbox. Its environment is that of this process with
+// s.Env added. If s.Path contains no slash, the program is searched in PATH.
 func (s Spec) command() (*exec.Cmd, error) {
 	if len(s.Args) == 0 {
 		return nil, wrapStep("program", errors.New("there is no command"))

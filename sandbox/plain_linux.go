@@ -26,7 +26,7 @@ func startPlain(s Spec) (*Process, error) {
 	return p, nil
 }
 
-// killPlain kills a program without a sandbox and the program's process group, which the program may have left. The
+// killPlain kills a program without a sandbox, and all processes in the process group that was created for it. The
 // caller must not have waited for the program yet; otherwise its PID could be that of another process.
 func (p *Process) killPlain() {
 	unix.Kill(-p.firstProcess.Pid, unix.SIGKILL)
@@ -56,8 +56,9 @@ func (p *Process) waitPlain() {
 	}
 }
 
-// MarkedProcesses returns the PIDs of the running processes of a program without a sandbox. It finds them by an
-// environment variable, which a process can remove to hide. For a program in a sandbox it returns nil.
+// MarkedProcesses returns the PIDs of all running processes of a program without a sandbox. It finds them by an
+// environment variable; a process that has removed the variable is not found. For a program in a sandbox it returns
+// nil.
 func (p *Process) MarkedProcesses() []int {
 	if p.level != LevelNone {
 		return nil // no process has a mark

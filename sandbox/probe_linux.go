@@ -17,15 +17,16 @@ import (
 	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
-// cgroups returns the groupMaker of this process, and cachedReport the result of probe. Both are computed at the
-// first call.
+// cgroups returns the groupMaker of this process, and cachedReport returns what this machine supports. Both are
+// computed at the first call.
 var (
 	cgroups      = sync.OnceValues(openGroupMaker)
 	cachedReport = sync.OnceValue(probe)
 )
 
-// Probe returns which level of sandbox this machine supports. To find out, it runs sandboxes and tests them from
-// inside, whatever the version of the kernel and the user. The result is computed once.
+// Probe returns the strictest level of sandbox that this machine supports, and which kernel mechanisms work. To find
+// out, it starts sandboxes and tests them from inside; it does not rely on the version of the kernel. The result is
+// computed once.
 func Probe() MachineReport { return cachedReport() }
 
 func probe() MachineReport {
@@ -115,7 +116,8 @@ func ownRights() rights {
 	return parseRights(string(status), os.Geteuid())
 }
 
-// parseRights returns the rights of a process. status is the content of its file /proc/PID/status, and uid is its user.
+// parseRights returns the rights of a process. status is the content of its file /proc/PID/status, and uid is its
+// user.
 func parseRights(status string, uid int) rights {
 	r := rights{isRoot: uid == 0}
 	for line := range strings.Lines(status) {
@@ -136,8 +138,8 @@ const (
 	withoutFilter   = "no filter of system calls (seccomp) around timba that refuses them: in a container --security-opt seccomp=unconfined (in Kubernetes seccompProfile: Unconfined), in a unit of systemd neither RestrictNamespaces nor SystemCallFilter"
 )
 
-// namespacesFix returns what a process with rights r needs so that it can create namespaces. err is the error of its
-// attempt to create them.
+// namespacesFix returns advice for the user on what this process needs so that it can create namespaces. err is the
+// error of its attempt to create them, and r has its rights.
 func namespacesFix(err error, r rights) string {
 	isRefused := errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES)
 	var s *StepError
@@ -180,7 +182,7 @@ func cgroupFix(err error) string {
 	return "run timba in a session of systemd with cgroup v2 (loginctl enable-linger " + userName() + "), or as root"
 }
 
-// userName returns the name of the user of this process, or the user ID if there is no name. It does not use the
+// userName returns the name of the user of this process, or the user ID if the user has no name. It does not use the
 // environment, which may be wrong after su.
 func userName() string {
 	if u, err := user.Current(); err == nil {
@@ -189,8 +191,8 @@ func userName() string {
 	return strconv.Itoa(os.Getuid())
 }
 
-// tryLevel starts a sandbox of the given level, in which this program runs and tests it. It returns an error if
-// the sandbox does not work.
+// tryLevel starts this program in a sandbox of the given level, where it tests the sandbox from inside. It returns an
+// error if the sandbox does not work.
 func tryLevel(level Level) error {
 	p, out, err := startProbe(level, DefaultLimit, "")
 	if err != nil {
@@ -218,8 +220,8 @@ const (
 	probeHome              // home directory of the user who started the sandbox
 )
 
-// startProbe starts this program in a sandbox, where it tests the sandbox or, unless attack is "", makes an
-// attack. It returns the process and a pipe with its output.
+// startProbe starts this program in a sandbox. If attack is "", it tests the sandbox from inside; otherwise it makes
+// the attack with that name. startProbe returns the process and a pipe with its output, which the caller must close.
 func startProbe(level Level, limit Limit, attack string) (*Process, *os.File, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -239,8 +241,8 @@ func startProbe(level Level, limit Limit, attack string) (*Process, *os.File, er
 	return p, r, nil
 }
 
-// probeMain is the main function of this program in a sandbox. It tests the sandbox or makes an attack, and exits
-// with status 0 if the sandbox works.
+// probeMain is the main function of this program when it runs inside a sandbox. It tests the sandbox or makes an
+// attack. It exits with status 0 if the sandbox works.
 func probeMain() {
 	level, err := ParseLevel(os.Args[probeLevel])
 	if name := os.Args[probeAttack]; name != "" {
@@ -256,8 +258,8 @@ func probeMain() {
 	unix.Exit(0)
 }
 
-// checkStatus returns an error if this process, inside a sandbox, has more rights than it should have, by
-// /proc/self/status.
+// checkStatus returns an error if this process, which runs inside a sandbox, has more rights than it should have. It
+// reads the rights from /proc/self/status.
 func checkStatus(level Level) error {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// init runs the cleaner process or the test of a sandbox if this program was started under the name for that;
-// then it never returns. Package initproc does the same for the first process of a sandbox.
+// init runs another main function and never returns if this program was started under cleanerName or probeName: as
+// the cleaner process, or to test a sandbox from inside. Package initproc does the same for the first process of a
+// sandbox.
 func init() {
 	if len(os.Args) == 0 {
 		return
@@ -48,22 +49,22 @@ type Process struct {
 	freezer      freezer
 }
 
-// monitor is the state of the goroutine runMonitor, which enforces limits that the kernel does not enforce.
+// monitor is the state of the goroutine runMonitor, which checks limits that the kernel does not enforce.
 type monitor struct {
 	limit Limit
 	cause atomic.Uint32 // EndReason plus 1 if the processes were killed because of a limit; otherwise 0
 	stop  chan struct{} // closed to end the goroutine
 }
 
-// freezer is the state of Process.Freeze, which stops all processes of a program and resumes them.
+// freezer is the state of Process.Freeze: whether all processes of a program are stopped.
 type freezer struct {
 	isFrozen atomic.Bool
 	initLeft bool // the init process is known to have left the cgroup that is frozen; guarded by Process.mu
 }
 
-// Start starts a program, in a sandbox unless s.Level is LevelNone. In a sandbox the program may start only after
-// Start has returned; if it cannot be started, Wait reports that. At LevelNone the program ends with the thread
-// that started it, so the caller must call runtime.LockOSThread first.
+// Start starts a program, in a sandbox unless s.Level is LevelNone. In a sandbox, the program may not have started
+// yet when Start returns; if it then cannot be started, Wait reports that. At LevelNone the program ends together
+// with the thread that started it, so the caller must call runtime.LockOSThread first.
 func Start(s Spec) (*Process, error) {
 	if s.Level == LevelNone {
 		return startPlain(s)
@@ -164,11 +165,11 @@ func (p *Process) sendConfig(c *initproc.Config) error {
 // Level returns how strict the program's sandbox is; LevelNone means that it has none.
 func (p *Process) Level() Level { return p.level }
 
-// PidFD returns a pidfd that becomes readable when the first process of the program or sandbox ends. It is valid
-// until Wait. On a kernel without pidfds, which supports only LevelNone, it is -1.
+// PidFD returns a file descriptor that becomes readable when the program or, in a sandbox, the sandbox's init process
+// ends. It is valid until Wait. It is -1 on a kernel without pidfds, where only LevelNone is supported.
 func (p *Process) PidFD() int { return p.pidfd }
 
-// Pid returns the process ID of the sandbox's init process, at LevelNone that of the program. It returns 0 after Wait.
+// Pid returns the process ID of the sandbox's init process or, at LevelNone, of the program. It returns 0 after Wait.
 func (p *Process) Pid() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -178,8 +179,8 @@ func (p *Process) Pid() int {
 	return p.firstProcess.Pid
 }
 
-// ThreadsFile returns the path of a file that lists the IDs of all threads of the program. It returns "" below
-// LevelFull.
+// ThreadsFile returns the path of a file that lists the IDs of all threads of the program. Below LevelFull there is
+// no such file, and it returns "".
 func (p *Process) ThreadsFile() string {
 	if p.group == nil {
 		return ""
@@ -239,15 +240,15 @@ func (p *Process) kill() {
 	}
 }
 
-// killFor kills all processes of the program because they exceeded a limit. r is recorded as the reason of the end,
-// unless an earlier call has recorded one.
+// killFor kills all processes of the program because they exceeded a limit. It records r as the reason why the
+// program ended, unless a reason is recorded already.
 func (p *Process) killFor(r EndReason) {
 	p.monitor.cause.CompareAndSwap(0, uint32(r)+1)
 	p.kill()
 }
 
-// Freeze stops all processes of the program if the argument on is true, and resumes them if it is false. Below
-// LevelFull it returns an error, because there is no cgroup.
+// Freeze stops all processes of the program if on is true, and resumes them otherwise. Below LevelFull it returns an
+// error, because there is no cgroup.
 func (p *Process) Freeze(on bool) error {
 	if p.group == nil {
 		return wrapStep("freeze", fmt.Errorf("a program at level %s has no cgroup", p.level))
@@ -271,8 +272,8 @@ func (p *Process) Freeze(on bool) error {
 	return nil
 }
 
-// awaitInitLeft waits until the init process has left the cgroup that will be frozen, or has ended. If that takes
-// more than a minute, it returns an error.
+// awaitInitLeft waits until the sandbox's init process has left the cgroup that will be frozen, or has ended. If that
+// takes more than a minute, awaitInitLeft returns an error.
 func (p *Process) awaitInitLeft() error {
 	fds := []unix.PollFd{{Fd: int32(p.lifeline.Fd()), Events: unix.POLLIN}}
 	for deadline := time.Now().Add(time.Minute); ; { // it may take long on a busy machine
@@ -290,7 +291,7 @@ func (p *Process) awaitInitLeft() error {
 }
 
 // Wait waits until the program ends, kills its remaining processes, releases all resources, and returns how the
-// program ended. It may be called again and then returns the same.
+// program ended. Another call returns the same Status again.
 func (p *Process) Wait() Status {
 	p.waitOnce.Do(p.wait)
 	return p.status
@@ -328,13 +329,15 @@ func (p *Process) wait() {
 	}
 }
 
-// awaitEnd waits until a child process has ended. It does not reap the process, so that its PID is not used again.
+// awaitEnd waits until the child process pid has ended. It leaves the process a zombie, so that the system does not
+// use its PID again.
 func awaitEnd(pid int) {
 	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 }
 
-// lastReport returns the report of the sandbox's init process on how the program ended, or nil if it was killed before.
+// lastReport returns the report of the sandbox's init process on how the program ended. It returns nil if the init
+// process was killed before it could report.
 func (p *Process) lastReport() *initproc.Report {
 	data, _ := io.ReadAll(p.lifeline) // an error means that init ended early, or that there is no lifeline
 	var r initproc.Report
@@ -350,8 +353,8 @@ var reasonOf = map[initproc.End]EndReason{
 	initproc.CPULimit: CPULimit, initproc.Killed: Killed, initproc.NotStarted: NotStarted,
 }
 
-// statusOf returns how the program ended. r is the report of the sandbox's init process, or nil if there is none.
-// A program that exceeds a limit may seem to end by a signal or an error of its own, so statusOf also checks
+// statusOf returns how the program ended. r is the report of the sandbox's init process, or nil if there is none. A
+// program that exceeds a limit may seem to end by a signal or by an error of its own. Therefore statusOf also checks
 // whether a limit was reached.
 func (p *Process) statusOf(r *initproc.Report) (s Status) {
 	s.Reason = Killed
@@ -395,7 +398,7 @@ func reportError(r *initproc.Report) error {
 	return &remoteError{r.Text, syscall.Errno(r.Errno)}
 }
 
-// remoteError is an error that the sandbox's init process has reported, with its error number.
+// remoteError is an error that the sandbox's init process has reported: its text and its error number.
 type remoteError struct {
 	text  string
 	errno syscall.Errno
@@ -405,8 +408,8 @@ func (e *remoteError) Error() string { return e.text }
 
 func (e *remoteError) Unwrap() error { return e.errno }
 
-// needsMonitor reports whether runMonitor must enforce a limit that the kernel does not enforce: that of CPU time
-// or, with cgroups of version 1, that of memory.
+// needsMonitor reports whether runMonitor must check a limit that the kernel does not enforce. This is a limit of CPU
+// time or, with cgroups of version 1, the limit of memory.
 func (p *Process) needsMonitor() bool {
 	return p.group != nil && (p.monitor.limit.CPU > 0 || !p.group.killsAll())
 }

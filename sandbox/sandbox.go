@@ -23,8 +23,8 @@ const (
 	// LevelWeak uses Landlock and seccomp but no namespaces. The program cannot write files, use the network,
 	// or read files that it does not need.
 	LevelWeak
-	// LevelReduced adds namespaces, which hide files and processes. Because there is no cgroup, the total memory
-	// of all processes is only checked 20 times a second.
+	// LevelReduced adds namespaces to LevelWeak. They hide files and processes. There is no cgroup; therefore the
+	// total memory of all processes is only checked, 20 times a second.
 	LevelReduced
 	// LevelFull uses namespaces, Landlock, seccomp and a cgroup.
 	LevelFull
@@ -50,7 +50,8 @@ func ParseLevel(s string) (Level, error) {
 	return LevelNone, fmt.Errorf("sandbox: %q is not a level: try none, weak, reduced or full", s)
 }
 
-// Limit holds the limits of a sandbox. They apply to the sum over all its processes, except for Output and OpenFiles.
+// Limit holds the limits of a sandbox. They apply to all processes of the sandbox together, except for Output and
+// OpenFiles.
 type Limit struct {
 	Memory    int64         // in bytes
 	Processes int           // processes and threads
@@ -71,8 +72,8 @@ var DefaultLimit = Limit{
 	OpenFiles: 256,
 }
 
-// BuildLimit is the usual limit for the sandbox in which a bot is built. It allows more of everything than
-// DefaultLimit, except that CPU time is limited.
+// BuildLimit is the usual limit for the sandbox in which a bot is built. It allows more than DefaultLimit, but limits
+// CPU time.
 var BuildLimit = Limit{
 	Memory:    2 << 30,
 	Processes: 256,
@@ -83,9 +84,9 @@ var BuildLimit = Limit{
 	OpenFiles: 1024,
 }
 
-// MaxMemory returns the largest number of bytes of memory that a program with this limit can use. At LevelFull,
-// that is l.Memory. At lower levels, the files in the program's writable directory, which are in memory, are not
-// part of l.Memory, and l.Disk is added.
+// MaxMemory returns the largest number of bytes of memory that a program with this limit can use. At LevelFull this
+// is l.Memory. At lower levels it is l.Memory + l.Disk: the files in the program's writable directory are in memory,
+// but l.Memory does not include them.
 func (l Limit) MaxMemory(level Level) int64 {
 	if level == LevelFull {
 		return l.Memory
@@ -93,8 +94,8 @@ func (l Limit) MaxMemory(level Level) int64 {
 	return l.Memory + l.Disk
 }
 
-// Check returns l with zeros replaced by the values of DefaultLimit, except that a CPU of 0 stays and means no
-// limit. If a limit is too small to run any program, Check returns an error.
+// Check returns l with zeros replaced by the values of DefaultLimit. A CPU of 0 stays, since it means no limit. If a
+// limit is too small to run any program, Check returns an error.
 func (l Limit) Check() (Limit, error) {
 	d := DefaultLimit
 	processes, openFiles := int64(l.Processes), int64(l.OpenFiles)
@@ -161,7 +162,7 @@ type Status struct {
 	CPU    time.Duration  // CPU time of all processes together
 }
 
-// String describes the end without a subject, such as "exited with status 1".
+// String describes how the program ended, as a phrase without a subject: "exited with status 1".
 func (s Status) String() string {
 	switch s.Reason {
 	case Exited:
@@ -186,21 +187,22 @@ func (s Status) String() string {
 type Spec struct {
 	Path string   // absolute path of the program, see interpreter.Find; at LevelNone also a name that is searched in PATH
 	Args []string // the command line; Args[0] is the name under which the program is started
-	// Dir is the program's working directory, which has the same path in a sandbox and is read-only there. If it is "",
-	// the program starts in its writable directory. If Build is set, the program works on a copy of Dir, and if it
-	// exits with status 0, files of the copy replace those of Dir. At LevelNone the program always works on Dir itself.
+	// Dir is the program's working directory. It has the same path in a sandbox and is read-only there. If it is "",
+	// the program starts in its writable directory. If Build is set, the program works on a copy of Dir; when it exits
+	// with status 0, the files of the copy replace those of Dir. At LevelNone the program always works on Dir itself.
 	Dir          string
 	Build        bool
 	VisiblePaths []string // further files and directories that the program may read
-	// Env contains variables that are added to the small environment of a sandbox or, at LevelNone, to the
-	// environment of this process.
+	// Env contains additional variables "NAME=VALUE". They are added to the small environment of a sandbox or, at
+	// LevelNone, to the environment of this process.
 	Env                   []string
 	Stdin, Stdout, Stderr *os.File // nil means /dev/null
 	Limit                 Limit    // a zero field means that of DefaultLimit; ignored at LevelNone
 	Level                 Level
 }
 
-// Layer is one kernel mechanism that sandboxes use, such as seccomp, and whether it works on this machine.
+// Layer is one kernel mechanism that sandboxes use, such as seccomp. It says whether the mechanism works on this
+// machine.
 type Layer struct {
 	Name  string `json:"name"`
 	OK    bool   `json:"ok"`
@@ -208,20 +210,21 @@ type Layer struct {
 	Fix   string `json:"fix,omitempty"`   // what the user can do about it, as text or as a command
 }
 
-// Trial is the result of one attack that SelfTest has made in a sandbox to see whether it is blocked.
+// Trial is the result of one attack that SelfTest has made inside a sandbox, to see whether the sandbox blocks it.
 type Trial struct {
 	Name    string `json:"name"`
 	Blocked bool   `json:"blocked"`
 	Text    string `json:"text"`
 }
 
-// MachineReport is the strictest level of sandbox that this machine supports, and which kernel mechanisms work.
+// MachineReport says what this machine supports: the strictest level of sandbox, and which kernel mechanisms work.
 type MachineReport struct {
 	Level  Level
 	Layers []Layer
 }
 
-// StepError is the error of a step in creating a sandbox. The program is not to blame unless the step is "program".
+// StepError is the error of one step in starting a program in a sandbox. Only if the step is "program" can the
+// program be to blame.
 type StepError struct {
 	Step string
 	Err  error

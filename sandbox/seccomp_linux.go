@@ -45,34 +45,36 @@ var absentCalls = []uint32{
 	unix.SYS_SHMGET, unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_MQ_OPEN, unix.SYS_MEMFD_SECRET,
 }
 
-// covertCalls are system calls by which two programs that see the same files could communicate, because they
-// reveal who locks or opens a file. They are refused except in builds.
+// covertCalls are system calls by which two programs that can read the same file could communicate: one program can
+// notice that the other locks or opens the file. They are refused in all sandboxes except those in which bots are
+// built.
 var covertCalls = []uint32{unix.SYS_FLOCK, unix.SYS_INOTIFY_INIT1}
 
-// covertFcntl are the commands of fcntl that lock a file or report its changes. They are refused like covertCalls.
+// covertFcntl are the commands of the system call fcntl that lock a file or report its changes. They are refused in
+// the same sandboxes as covertCalls.
 var covertFcntl = []uint32{unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix.F_OFD_SETLKW, unix.F_SETLEASE, unix.F_NOTIFY}
 
-// weakRefusedCalls are system calls that Landlock does not restrict. They are refused at LevelWeak, where only
-// Landlock protects files. Some of them could also affect other processes of the user.
+// weakRefusedCalls are system calls that change files or other processes in ways that Landlock does not restrict.
+// They are refused at LevelWeak, where only Landlock protects files.
 var weakRefusedCalls = []uint32{
 	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
 	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
 	unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR, unix.SYS_TRUNCATE, unix.SYS_IOPRIO_SET,
 }
 
-// signalCalls are system calls that send a signal to a process, or open a process for that. Their first argument
-// is the ID of the process.
+// signalCalls are system calls that send a signal to a process, or get a handle by which that is possible. Their
+// first argument is the ID of the process.
 var signalCalls = []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_OPEN}
 
-// lastCall is the highest system call number that was considered for the lists in this package. Calls with higher
-// numbers fail with ENOSYS, as on an older kernel. CONTRIBUTING.md says how to raise it.
+// lastCall is the highest system call number that was reviewed for the lists in this package. Calls with higher
+// numbers fail with ENOSYS, as on an older kernel. CONTRIBUTING.md says how to raise lastCall.
 const lastCall = 469
 
 const cloneNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// addFilter adds the system call filter to the configuration. The init process must have been started, because
-// the filter may contain its PID.
+// addFilter adds the system call filter to the configuration c. It must be called after the sandbox's init process
+// was started, because the filter may contain the PID of that process.
 func (p *Process) addFilter(c *initproc.Config) error {
 	if auditArch == 0 {
 		return errors.New("the system calls of this architecture are not known")
@@ -95,8 +97,8 @@ func (p *Process) addFilter(c *initproc.Config) error {
 	return nil
 }
 
-// filterRules returns the system-call rules for a sandbox with the configuration c. pid is the process ID of the
-// sandbox's init process as the sandboxed program sees it.
+// filterRules returns the system call rules of a sandbox with the configuration c. pid is the process ID of the
+// sandbox's init process, as the program in the sandbox sees it.
 func filterRules(c *initproc.Config, pid uint32) []filterRule {
 	rules := []filterRule{
 		{calls: attackCalls, verdict: retKill},
@@ -146,9 +148,9 @@ const (
 	fixedAddresses  = 0x0040000  // ADDR_NO_RANDOMIZE
 )
 
-// kernelMemoryRules limit how much memory the kernel uses for a program without a cgroup, as initproc.PerFile
-// assumes. They refuse enlarging the buffers of sockets and pipes, moving mapped pages into a pipe, threads with
-// separate open files, and Landlock rules, whose number has no limit.
+// kernelMemoryRules limit how much memory the kernel uses for a program without a cgroup; initproc.PerFile relies on
+// these limits. They refuse larger buffers of sockets and pipes, moving mapped pages into a pipe, threads with
+// separate open files, and Landlock rules, whose number is not limited.
 var kernelMemoryRules = []filterRule{
 	{calls: calls(unix.SYS_VMSPLICE, unix.SYS_LANDLOCK_CREATE_RULESET), verdict: retErrno(unix.ENOSYS)},
 	{calls: calls(unix.SYS_FCNTL), when: all(argument(1, unix.F_SETPIPE_SZ)), verdict: retErrno(unix.EPERM)},
@@ -157,9 +159,9 @@ var kernelMemoryRules = []filterRule{
 	{calls: calls(unix.SYS_CLONE), when: all(maskedArgument(0, unix.CLONE_THREAD|unix.CLONE_FILES, unix.CLONE_THREAD)), verdict: retErrno(unix.EPERM)},
 }
 
-// socketRules refuse all sockets except connected pairs of stream or packet sockets. Pairs of datagram or raw
-// sockets are refused, because each socket of such a pair could send to any other socket, even to one in a
-// read-only directory.
+// socketRules refuse all sockets except connected pairs of stream or packet sockets. They refuse pairs of datagram or
+// raw sockets, too, because each socket of such a pair could send to any other socket, even to one in a read-only
+// directory.
 var socketRules = []filterRule{
 	{calls: calls(unix.SYS_SOCKET), verdict: retErrno(unix.EAFNOSUPPORT)},
 	{calls: calls(unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN), verdict: retErrno(unix.EPERM)},
@@ -170,8 +172,8 @@ var socketRules = []filterRule{
 // socketTypes is the mask of the type in the second argument of socketpair; the other bits are flags.
 const socketTypes = 0xf
 
-// weakRules returns additional rules for a program at LevelWeak, without namespaces. landlock is the version of
-// Landlock.
+// weakRules returns the additional rules for a program at LevelWeak, which has no namespaces. landlock is the version
+// of Landlock in the kernel.
 func weakRules(landlock int) []filterRule {
 	rules := []filterRule{
 		{calls: weakRefusedCalls, verdict: retErrno(unix.EPERM)},

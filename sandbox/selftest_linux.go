@@ -21,8 +21,8 @@ var trialLimit = Limit{Memory: 128 << 20, Processes: 24, CPU: 2 * time.Second, D
 // trialTime is how long an attack of SelfTest may run.
 const trialTime = time.Minute
 
-// trial is an attack of SelfTest. run makes it inside a sandbox and returns how it was refused, or an error that
-// says what it achieved.
+// trial is an attack that SelfTest makes. Its function run makes the attack inside a sandbox. The function returns a
+// text on how the attack was refused, or an error that says what the attack achieved.
 type trial struct {
 	name string
 	run  func(level Level) (refused string, err error)
@@ -42,8 +42,8 @@ var trials = []trial{
 	{"leaves a process behind", leaveProcess},
 }
 
-// SelfTest makes real attacks in sandboxes of the given level, with small limits, and returns whether each was
-// blocked. This machine must support the level.
+// SelfTest makes real attacks in sandboxes of the given level, and returns for each whether it was blocked. The
+// sandboxes have small limits. This machine must support the level.
 func SelfTest(level Level) []Trial {
 	results := make([]Trial, 0, len(trials))
 	for _, t := range trials {
@@ -72,11 +72,12 @@ func (t trial) execute(level Level) Trial {
 	return result
 }
 
-// exitSucceeded is the exit status of this program after an attack that succeeded.
+// exitSucceeded is the exit status of this program when it has made an attack that succeeded.
 const exitSucceeded = 3
 
-// runTrial makes the attack called name in a sandbox. It returns the first line that the attack printed, and how its
-// process ended. It returns an error if the sandbox could not be started, or if a process of the attack still runs.
+// runTrial makes the attack called name in a sandbox of the given level. It returns the first line that the attack
+// printed, and how the attack's process ended. It returns an error if the sandbox could not be started, or if a
+// process of the attack still runs.
 func runTrial(name string, level Level) (string, Status, error) {
 	p, out, err := startProbe(level, trialLimit, name)
 	if err != nil {
@@ -97,7 +98,7 @@ func runTrial(name string, level Level) (string, Status, error) {
 	return line, s, nil
 }
 
-// attackMain makes the attack with the given name, inside a sandbox, and exits.
+// attackMain makes the attack with the given name and exits. It runs inside a sandbox of the given level.
 func attackMain(name string, level Level) {
 	for _, t := range trials {
 		if t.name != name {

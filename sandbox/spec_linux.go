@@ -13,7 +13,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
-// prepare checks s and returns the configuration for the sandbox's init process, except for the user ID and the filter.
+// prepare checks s and returns the configuration for the sandbox's init process. The caller must add the user ID and
+// the system call filter.
 func (s Spec) prepare() (*initproc.Config, error) {
 	limit, err := s.Limit.Check()
 	if err != nil {
@@ -52,9 +53,9 @@ func (s Spec) prepare() (*initproc.Config, error) {
 	return c, nil
 }
 
-// homeDir returns the path of the program's writable directory: /tmp, or /scratch if a visible path is below
-// /tmp. That is because a Landlock rule also applies to mounts below its directory: if /tmp were writable, the
-// program could write to a named pipe in a visible directory below it.
+// homeDir returns the path of the program's writable directory. It is /tmp, or /scratch if a visible path is below
+// /tmp. A Landlock rule also applies to mounts below its directory: if /tmp were writable, the program could write to
+// a named pipe in a visible directory below /tmp.
 func homeDir(c *initproc.Config) string {
 	for _, b := range append(c.Binds, c.OwnDir) {
 		if plan.IsWithin(b.Target, "/tmp") {
@@ -64,8 +65,8 @@ func homeDir(c *initproc.Config) string {
 	return "/tmp"
 }
 
-// bindDir returns the bind mount that makes a program's directory visible at the same path. It returns an error
-// if dir is not a directory, or is one that no program may have, such as / or /proc.
+// bindDir returns the bind mount that makes a program's directory visible in the sandbox at the same path as outside.
+// It returns an error if dir is not a directory, or is a directory that no program may have, such as / or /proc.
 func bindDir(dir string) (b initproc.Bind, err error) {
 	if b, err = bindOf(dir); err != nil {
 		return b, err
@@ -94,8 +95,8 @@ func bindOf(path string) (b initproc.Bind, err error) {
 }
 
 // addBinds adds bind mounts of paths to c, outer directories first. If the sandbox has namespaces, addBinds leaves
-// out each path that another mount makes visible. It removes the mount c.OwnDir of the program's directory for the
-// same reason.
+// out each path that another mount already makes visible. For the same reason it removes the mount c.OwnDir of the
+// program's directory, unless c.Build is set.
 func addBinds(c *initproc.Config, paths []string) error {
 	for _, path := range paths {
 		b, err := bindOf(path)
@@ -122,8 +123,8 @@ func addBinds(c *initproc.Config, paths []string) error {
 }
 
 // environment returns the environment of a program in a sandbox. It contains heap sizes that fit the memory limit;
-// without these, runtimes would derive heap sizes from the memory of the machine. home is the writable directory,
-// or "" if there is none. Variables in more replace those with the same name.
+// without these, language runtimes would derive heap sizes from the memory of the machine. home is the writable
+// directory, or "" if there is none. Variables in more replace variables with the same name.
 func environment(l Limit, home string, more []string) []string {
 	const mb = 1 << 20
 	env := []string{
@@ -170,8 +171,8 @@ func allSystemPaths() []string {
 	return paths
 }
 
-// perFile returns how many bytes of memory the kernel of this machine may use for an open file, by the kind of
-// file. l is the limit of the sandbox.
+// perFile returns how many bytes of memory the kernel of this machine may use for each open file, by the kind of
+// file. The number for a poll depends on l, the limits of the sandbox.
 func perFile(l Limit) initproc.PerFile {
 	buffer := readNumber("/proc/sys/net/core/wmem_default")
 	if buffer == 0 {

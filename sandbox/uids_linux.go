@@ -30,7 +30,8 @@ type uidBlock struct {
 
 var uids uidBlock
 
-// acquire returns a user ID that no sandbox uses. The first call reserves a block. The caller must release the ID.
+// acquire returns a user ID that no sandbox uses, or an error if there is none. The first call reserves a block of
+// IDs. The caller must release the ID.
 func (u *uidBlock) acquire() (int, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -86,8 +87,9 @@ func (u *uidBlock) reserveBlock() error {
 	return fmt.Errorf("other programs have taken all %d blocks of users", n)
 }
 
-// uidRange returns the first user ID of all blocks and the number of blocks. In a container that does not have
-// IDs as high as firstUID, it returns the highest IDs that exist.
+// uidRange returns the first user ID of all blocks (see uidBlock) and the number of blocks. In a container without
+// IDs as high as firstUID, it returns a range near the highest IDs that exist. It returns an error if the container
+// has too few IDs.
 func uidRange() (first, n int, err error) {
 	ranges, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 // samples is the number of random reweightings from which Bootstrap computes its intervals.
 const samples = 1000
 
-// Bootstrap returns the ratings of FitPairs with 95 % intervals. It repeats the fit many times, each time with
-// random weights for the deals: the Bayesian bootstrap (Rubin 1981), which for a likelihood is the weighted
-// likelihood bootstrap (Newton and Raftery 1994). The weight of a deal applies to all its duels and is
-// exponentially distributed. The virtual ties of the prior have random weights too; otherwise the interval of a
-// bot that won everything would be a point. Weights are never 0, so no fit loses the deals that connect two bots.
-// The same deals give the same intervals on every machine.
+// Bootstrap returns the ratings of FitPairs with 95 % intervals, by bot. It repeats the fit many times. Each time
+// it gives every deal (all games with one shuffle) a random weight, which is exponentially distributed: the
+// Bayesian bootstrap (Rubin 1981) or weighted likelihood bootstrap (Newton and Raftery 1994). A weight applies to
+// all duels of the deal. It is never 0, so that no fit loses the deals that connect two bots. The virtual ties that
+// FitPairs adds have random weights too; otherwise the interval of a bot that won everything would be a point. The
+// interval of a bot without deals is infinite. The same deals give the same intervals on every machine.
 func Bootstrap(bots int, deals []Deal) []Estimate { return bootstrap(bots, deals, samples, 0) }
 
 func bootstrap(bots int, deals []Deal, samples int, seed uint64) []Estimate {
@@ -38,9 +38,9 @@ func bootstrap(bots int, deals []Deal, samples int, seed uint64) []Estimate {
 	return out
 }
 
-// resample estimates ratings for the given number of random reweightings of draws, which has the duels of each
-// deal. The result is indexed by reweighting, then by bot. It does not depend on the number of processors, which
-// share the work: each reweighting has its own random generator.
+// resample fits the ratings again as many times as samples says, each time with other random weights for the deals.
+// draws has the scores of each deal. The result has the ratings in Elo, by repetition, then by bot. It depends on
+// seed, but not on the number of processors.
 func resample(fit *Fit, draws [][]draw, samples int, seed uint64) [][]float64 {
 	fits := make([][]float64, samples)
 	workers := min(runtime.GOMAXPROCS(0), samples)
@@ -62,13 +62,14 @@ func resample(fit *Fit, draws [][]draw, samples int, seed uint64) [][]float64 {
 	return fits
 }
 
-// draw is the score of one duel in the form that resample needs.
+// draw is the score of one duel: of one bot against another in all games with one shuffle. It does not mean a tie.
 type draw struct {
 	pair  int // index in Fit.pairs
 	score float64
 }
 
-// drawsOf converts the duels of each deal to draws. fit must have been made from deals.
+// drawsOf returns the scores of each deal, one for every two bots that were opponents in it. fit must have been
+// made from the same deals.
 func drawsOf(fit *Fit, deals []Deal) (draws [][]draw) {
 	index := make(map[[2]int]int, len(fit.pairs))
 	for k, p := range fit.pairs {
@@ -84,8 +85,9 @@ func drawsOf(fit *Fit, deals []Deal) (draws [][]draw) {
 	return draws
 }
 
-// weigh sets the wins and losses of m to the sums after one random reweighting of draws. A virtual tie of A and B is
-// half a win and half a loss, so its weight is the product of a random weight of A and one of B.
+// weigh sets the wins and losses of m to sums over draws, the scores of each deal, after it has given each deal a
+// random weight. The virtual ties in fit, each half a win and half a loss, get random weights too. The weight of a
+// half is the product of a random number for the winner and one for the loser.
 func weigh(m *model, fit *Fit, draws [][]draw, r *rand.Rand) {
 	// The model does not use these slices until it is maximized.
 	win, loss := m.step, m.trial
@@ -106,7 +108,8 @@ func weigh(m *model, fit *Fit, draws [][]draw, r *rand.Rand) {
 	}
 }
 
-// quantile returns the p-quantile, p from 0 to 1, of sorted values by linear interpolation.
+// quantile returns the p-quantile of sorted, a list in ascending order that is not empty. p is from 0 to 1. It
+// interpolates linearly.
 func quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	i := int(at)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Seat is the result of one seat in one game.
+// Seat is the result of one seat, the place of a player, in one game.
 type Seat struct {
 	Bot    int // number of the bot that played the seat
 	Side   int // number of the seat's team or, in games without teams, of the seat
@@ -13,7 +13,7 @@ type Seat struct {
 	Points float64
 }
 
-// Seats combines the results of all seats of a game. bots, ranks and points have an element for each seat; side
+// Seats returns the results of all seats of a game. bots, ranks and points have an element for each seat. side
 // returns the team of a seat or, in games without teams, the seat itself.
 func Seats(bots []int, side func(seat int) int, ranks []int, points []float64) []Seat {
 	seats := make([]Seat, len(bots))
@@ -29,9 +29,10 @@ type DealResult struct {
 	sums map[[2]int]Duel
 }
 
-// Add adds one game. Two seats are opponents if they belong to different bots and different teams. The score of
-// two bots compares the best ranks among their opposing seats. Their difference in points is the mean over all
-// opposing pairs of seats, in which each seat counts with the points of its whole team.
+// Add adds one game, given the result of every seat. Two seats are opponents if they belong to different bots and
+// different teams. The score between two bots compares the best rank of each, among its seats that have an opponent
+// in the other bot. Their difference in points is the mean over all pairs of such opponents, where each seat counts
+// with the points of its whole team.
 func (s *DealResult) Add(seats []Seat) {
 	side := make(map[int]float64, len(seats))
 	for _, seat := range seats {
@@ -76,7 +77,7 @@ func (s *DealResult) Deal() Deal {
 	return deal
 }
 
-// addDuel adds the games, score and points of d to the duel of the same two bots in the map to.
+// addDuel adds the games, score and points of d to the sums for the same two bots in the given map.
 func addDuel(to map[[2]int]Duel, d Duel) {
 	key := [2]int{d.A, d.B}
 	sum := to[key]

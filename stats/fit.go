@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Pair sums up all results between the bots A and B. Each deal (one shuffle, played in every seating) has one
-// score. The sums of separate sets of deals can be added.
+// Pair sums up all results between the bots A and B. A deal (all games with one shuffle, one game for each seating
+// of the bots) counts as one score. Two Pairs from different deals can be added field by field.
 type Pair struct {
 	A, B    int
 	Deals   float64
@@ -15,8 +15,8 @@ type Pair struct {
 	Squares float64 // sum of the squares of A's scores; only Intervals uses it
 }
 
-// Bout sums up all results between two teams of bots, A and B. Each deal (one shuffle, played in every seating)
-// has one score.
+// Bout sums up all results between two teams of bots, A and B. A deal (all games with one shuffle, one game for
+// each seating of the bots) counts as one score.
 type Bout struct {
 	A, B  []int // bots in each team, at least one, numbered from 0
 	Deals float64
@@ -29,10 +29,11 @@ type Anchor struct {
 	Elo float64
 }
 
-// prior is the average number of virtual ties for each bot, which are divided among its opponents in proportion
-// to the real deals. They keep the rating of a bot that won or lost everything finite, and are few compared with
-// the deals of any useful test. Virtual ties against a bot of average strength would compress the ratings of a
-// ladder, because most bots play only against bots of similar strength.
+// prior is the average number of virtual ties that each bot gets in addition to its real results. They are divided
+// among its opponents in proportion to the real deals (shuffles). They keep the rating of a bot that won or lost
+// everything finite, and are few compared with the deals of any useful test. Ties with an invented bot of average
+// strength would instead compress the ratings of a ladder, because most bots play only against bots of similar
+// strength.
 const prior = 1.0
 
 // Fit is a set of ratings that FitPairs or FitBouts has estimated.
@@ -41,9 +42,9 @@ type Fit struct {
 	// Deals is the number of deals that each bot played. FitPairs counts a deal once for every opponent, FitBouts
 	// once.
 	Deals []float64
-	// Group has the group of each bot. Bots that have played each other, directly or through other bots, are in
-	// the same group. Its number is that of its first bot. Ratings in different groups cannot be compared,
-	// because each group has the same mean.
+	// Group has the number of each bot's group. Bots that have played each other, directly or through other bots,
+	// are in the same group. The number of a group is the lowest number of its bots. Ratings in different groups
+	// cannot be compared, because each group has the same mean.
 	Group []int
 
 	pairs   []Pair    // those with at least one deal; empty after FitBouts
@@ -95,8 +96,8 @@ func newFit(bots int, anchor *Anchor) *Fit {
 	return f
 }
 
-// addDeals adds deals to the count of each of the given bots, which played those deals with each other, and joins
-// their groups.
+// addDeals records that the given bots played with each other in the given number of deals (shuffles of the cards).
+// It adds this number to the Deals of each bot and merges the groups of the bots into one; see Fit.Group.
 func (f *Fit) addDeals(deals float64, bots ...int) {
 	for _, b := range bots {
 		f.Deals[b] += deals
@@ -113,8 +114,9 @@ func (f *Fit) root(i int) int {
 	return i
 }
 
-// virtualDeals returns the number of virtual ties for bots that played the given number of deals with each other.
-// Each bot contributes half of its own virtual ties, in proportion to its real deals.
+// virtualDeals returns the number of virtual ties to add to the results of the given bots, which played with each
+// other in the given number of deals (shuffles of the cards). Each bot contributes prior/2, multiplied by the share
+// of these deals in all its deals.
 func (f *Fit) virtualDeals(deals float64, bots ...int) float64 {
 	sum := 0.0
 	for _, b := range bots {
@@ -123,7 +125,7 @@ func (f *Fit) virtualDeals(deals float64, bots ...int) float64 {
 	return prior / 2 * sum
 }
 
-// maximize computes the most likely ratings and returns f.
+// maximize computes the most likely ratings, stores them in f, and returns f.
 func (f *Fit) maximize() *Fit {
 	for i := range f.Group {
 		f.Group[i] = f.root(i)
@@ -148,7 +150,7 @@ func (f *Fit) model() *model {
 	return m
 }
 
-// center shifts the ratings nats of all bots so that each group has mean 0.
+// center shifts nats, the ratings of all bots in log-odds, so that each group of connected bots has mean 0.
 func (f *Fit) center(nats []float64) {
 	sum, size := make([]float64, len(nats)), f.sizes()
 	for i, r := range nats {
@@ -183,7 +185,8 @@ func (f *Fit) scale(nats []float64) []float64 {
 	return out
 }
 
-// Count sums up the results of all deals for each pair of bots. The pairs are sorted by A, then B.
+// Count sums up the results of all deals (shuffles): it returns a Pair for every two bots that were opponents,
+// sorted by A, then B.
 func Count(deals []Deal) []Pair {
 	sums := map[[2]int]Pair{}
 	for _, deal := range deals {
@@ -200,8 +203,8 @@ func (p Pair) Reverse() Pair {
 	return Pair{A: p.B, B: p.A, Deals: p.Deals, Score: p.Deals - p.Score, Squares: max(p.Deals-2*p.Score+p.Squares, 0)}
 }
 
-// each calls do for every member of both teams. part is the factor of the member's rating in the strength of team
-// A minus that of team B.
+// each calls do for every member of both teams. part is the weight of the member's rating in the strength of team A
+// minus the strength of team B: 1/n in team A and -1/n in team B, where n is the size of the team.
 func (b Bout) each(do func(bot int, part float64)) {
 	for _, bot := range b.A {
 		do(bot, 1/float64(len(b.A)))
@@ -211,8 +214,8 @@ func (b Bout) each(do func(bot int, part float64)) {
 	}
 }
 
-// lead returns the mean of values over the members of team A minus that over team B. values has an element
-// for each bot.
+// lead returns the mean of values over the members of team A, minus the mean over the members of team B. values has
+// an element for each bot.
 func (b Bout) lead(values []float64) float64 {
 	sum := 0.0
 	b.each(func(bot int, part float64) { sum += part * values[bot] })

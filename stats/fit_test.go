@@ -14,10 +14,11 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// fitDeals is FitPairs for the counts of the deals.
+// fitDeals returns the result of FitPairs for the given deals.
 func fitDeals(bots int, deals []Deal) *Fit { return FitPairs(bots, Count(deals), nil) }
 
-// TestFitTwoBots checks the closed form for two bots: the score with the tied deal of the prior.
+// TestFitTwoBots compares the ratings of two bots with the closed form, which is the score with the virtual tie of
+// the prior.
 func TestFitTwoBots(t *testing.T) {
 	f := FitPairs(2, []Pair{{A: 1, B: 0, Deals: 40, Score: 29.5}}, nil)
 	want := Elo(30.0 / 41)

@@ -160,8 +160,8 @@ func (f *Fit) inverseHessian() (*mat.Dense, error) {
 	return mat.DenseCopyOf(inverse), nil
 }
 
-// addConstant adds to h, for each group of connected bots, the projection on the group's constant vector,
-// multiplied by times.
+// addConstant changes the matrix h. For each group of connected bots, it adds the projection on the group's
+// constant vector, multiplied by the factor times.
 func (f *Fit) addConstant(h *mat.SymDense, times float64) {
 	size := f.sizes()
 	for i, g := range f.Group {
@@ -207,9 +207,9 @@ func (f *Fit) pairVariance() func(c []float64) float64 {
 	}
 }
 
-// boutVariance is pairVariance for teams. It uses the squared difference of each Bout's score from its
-// expectation, with a factor that corrects for one Bout for every free rating. It adds the variance of the
-// virtual ties and of ridge.
+// boutVariance does the same for teams as pairVariance for pairs of bots. It uses the squared difference of each
+// Bout's score from its expectation, with a factor that corrects for one Bout for every free rating. It adds the
+// variance of the virtual ties and of ridge.
 func (f *Fit) boutVariance() func(c []float64) float64 {
 	n := float64(len(f.bouts))
 	inflate := n / max(n-float64(len(f.nats))+1, n/2)

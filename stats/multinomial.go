@@ -14,8 +14,8 @@ const (
 	maxGrid = 32
 )
 
-// multinomial is the observed distribution of the mean scores of deals. A deal of g games can have the mean
-// scores k/(2g); each of them is a class, and so is any other score that was observed.
+// multinomial is the observed distribution of the mean scores of deals (all games with one shuffle). A deal of g
+// games can have the mean scores k/(2g). Each of them is a class, and so is any other score that was observed.
 type multinomial struct {
 	total  float64
 	score  []float64
@@ -56,8 +56,8 @@ func (m *multinomial) append(score, n float64) {
 	m.total += n
 }
 
-// ratio returns the log-likelihood of the observed scores if the classes have the probabilities p1, minus that if
-// they have p0.
+// ratio returns the difference between two log-likelihoods of the observed scores: with the probabilities p1 of the
+// classes, minus that with p0.
 func (m *multinomial) ratio(p0, p1 []float64) float64 {
 	sum := 0.0
 	for i, q := range m.share {
@@ -75,10 +75,10 @@ func (m *multinomial) fitMean(mean float64) []float64 {
 	return m.fitZero()
 }
 
-// fitZero returns the most likely probabilities of the classes under which m.values have expectation 0. They
-// are share/(1+t*value), where the Lagrange multiplier t is the root of the sum of share*value/(1+t*value).
-// That sum falls from +Inf to -Inf between the poles on both sides of 0, so Newton's steps are limited to a
-// bracket that shrinks with every evaluation of the sum.
+// fitZero returns the most likely probabilities of the classes under which m.values have expectation 0. A class
+// with the observed share s and the value x has the probability s/(1+t*x). The Lagrange multiplier t is the root of
+// the sum of s*x/(1+t*x) over the classes. That sum falls from +Inf to -Inf between the poles on both sides of 0,
+// so Newton's steps are limited to a bracket that shrinks with every evaluation of the sum.
 func (m *multinomial) fitZero() []float64 {
 	low, high := -1/slices.Max(m.values), -1/slices.Min(m.values)
 	t := 0.0

@@ -107,8 +107,9 @@ func (m *model) expand(r []float64) float64 {
 	return value
 }
 
-// pull returns the value of the log-likelihood of the pair or bout with index k, and as pull its derivative by d, the
-// difference between the strengths of the two sides. It also stores the weight of k in the model.
+// pull computes the part of the log-likelihood that belongs to the pair or bout with index k. value is that part,
+// and pull its derivative by d, the difference between the strengths of the two sides. It also stores the weight of
+// k in the model.
 func (m *model) pull(k int, d float64) (pull, value float64) {
 	won, lost := m.wins[k], m.losses[k]
 	g, value := bernoulli(d, won, lost)

@@ -4,12 +4,12 @@ package stats
 // Fingerprint are equal.
 type Fingerprint [16]byte
 
-// Repeats detects deals that give no new information because equal games were played before. The zero value has
-// seen no games.
+// Repeats detects deals (shuffles or start positions) that give no new information because equal games were played
+// before. The zero value has seen no games.
 type Repeats struct {
 	knownGames map[Fingerprint]bool
-	// Distinct is the number of deals with at least one new game. InRow is the number of deals since the last of
-	// those.
+	// Distinct is the number of deals with at least one new game. InRow is the number of deals since the last deal
+	// with a new game.
 	Distinct, InRow int
 }
 
@@ -37,6 +37,6 @@ func (r *Repeats) Add(games []Fingerprint) (distinct bool) {
 const patience = 10
 
 // IsExhausted reports whether hardly any new games will follow. It returns true after so many deals in a row
-// without a new game that, with a probability of 95 %, one more distinct deal would have appeared among them if
-// it existed and were as likely as each distinct deal so far.
+// without a new game that, with a probability of 95 %, one more distinct deal would have appeared among them if it
+// existed. This assumes that it would be as likely as each of the distinct deals so far.
 func (r *Repeats) IsExhausted() bool { return r.InRow >= max(patience, 3*(r.Distinct+1)) }

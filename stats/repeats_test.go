@@ -135,7 +135,8 @@ func repeatsCoverage(t *testing.T, list ...coverage) {
 	}
 }
 
-// TestRepeatsCoverageOfRatings does the same for the ratings of a tournament and a sequential test.
+// TestRepeatsCoverageOfRatings does the same as TestRepeatsCoverage for the ratings of a tournament and a
+// sequential test.
 func TestRepeatsCoverageOfRatings(t *testing.T) {
 	kit.Slow(t)
 	const tests = 1000

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// simGame is a simulated game for two seats. Seat 0 is ahead by the difference of skill, the luck of the
-// deal, which has the opposite sign in the other rotation, and the noise of the game. A lead below tie is a
-// tie. The points are the lead.
+// simGame is a simulated game for two seats. The lead of seat 0 is the sum of the difference of skill, of the luck
+// of the deal, which has the opposite sign in the other rotation, and of the noise of the game. A lead below tie is
+// a tie. The points are the lead.
 type simGame struct{ tie, luck, noise float64 }
 
 var (
@@ -69,7 +69,7 @@ func (g simGame) tally(r *rand.Rand, skill float64, deals int) *Tally {
 
 func simRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-// tournament returns perPair deals of every two bots, taking turns.
+// tournament returns perPair deals for every two bots; the pairs of bots take turns.
 func (g simGame) tournament(r *rand.Rand, elos []float64, perPair int) []Deal {
 	var deals []Deal
 	for i := range elos {

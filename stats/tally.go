@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// sameScore is the maximum difference of two mean scores that count as equal. It is far below the smallest
-// step of any game and far above the rounding error of a mean.
+// sameScore is the maximum difference between two mean scores that count as equal. It is far below the smallest
+// difference that any game can cause, and far above the rounding error of a mean.
 const sameScore = 1e-9
 
 // ScoreClass is a number of deals that have the same mean score. If a deal has two games, there are five classes,
@@ -18,8 +18,9 @@ type ScoreClass struct {
 	Deals int     `json:"deals"`
 }
 
-// Tally accumulates the results between two bots, from the view of the first. The unit is the deal: one shuffle,
-// played in every seating. The zero value is empty. The time to add a deal does not grow with the number of deals.
+// Tally accumulates the results of one bot against another, from the view of the first. The unit is the deal: one
+// shuffle, played in every seating. The zero value is empty. The time to add a deal does not grow with the number
+// of deals.
 type Tally struct {
 	classes []ScoreClass // in increasing order of Score
 	games   int
@@ -101,10 +102,10 @@ func (t *Tally) mean() float64 {
 	return min(sum/float64(t.score.n), 1)
 }
 
-// effectiveDeals returns how many independent wins and losses would give the same information as the deals in t,
-// given their mean score. It is the number of deals divided by the ratio of their variance to mean*(1-mean), the
-// largest variance for this mean. One virtual deal of ratio 1 is included, so that a few equal deals do not count
-// as certainty. With one deal, or if one bot won everything, the ratio is 1.
+// effectiveDeals returns how many independent wins and losses would give the same information as the deals in t.
+// mean is their mean score. The result is the number of deals divided by the ratio of their variance to
+// mean*(1-mean), the largest variance for this mean. One virtual deal of ratio 1 is included, so that a few equal
+// deals do not count as certainty. With one deal, or if one bot won everything, the ratio is 1.
 func (t *Tally) effectiveDeals(mean float64) float64 {
 	n := float64(t.score.n)
 	widest := mean * (1 - mean)
@@ -143,8 +144,9 @@ func wilson(mean, n, degrees float64) Estimate {
 	return e
 }
 
-// los returns the likelihood that the first bot is stronger, given the mean score: 1 minus the one-sided p-value
-// of Wilson's test for the opposite. It exceeds 97.5 % exactly if the interval of the score is above 0.5.
+// los returns the likelihood that the first bot is stronger. mean is its mean score. The result is 1 minus the
+// one-sided p-value of Wilson's test for the opposite. It exceeds 97.5 % exactly if the interval of the score is
+// above 0.5.
 func (t *Tally) los(mean float64) float64 {
 	n := t.effectiveDeals(mean)
 	q := (mean - 0.5) * 2 * math.Sqrt(n)

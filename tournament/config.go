@@ -17,7 +17,8 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Config determines all games of a tournament. The file plan.json in the directory of a tournament contains it as JSON.
+// Config determines all games of a tournament. The file plan.json in the directory of a tournament contains it as
+// JSON.
 type Config struct {
 	Program      string                `json:"program"`             // version of timba that started the tournament
 	Directory    string                `json:"directory,omitempty"` // where the tournament was started; the paths of its bots begin there
@@ -38,7 +39,8 @@ type Config struct {
 	Bots         []Entrant             `json:"bots"`
 }
 
-// SandboxFlags says how the bots of a tournament are sandboxed, by the values of the command-line flags.
+// SandboxFlags says how the bots of a tournament are sandboxed. Its fields are the values of the command-line flags
+// for that.
 type SandboxFlags struct {
 	Mode      string     `json:"mode"`
 	Level     string     `json:"level,omitempty"` // the level that was chosen for Mode on this machine; "" if all bots are house bots
@@ -47,15 +49,15 @@ type SandboxFlags struct {
 	Ponder    string     `json:"ponder"`
 }
 
-// Entrant is a bot as the user wrote it, with the hash of its program, which must not change when the tournament
-// resumes.
+// Entrant is a bot of a tournament as the user wrote it, with the hash of its program. The hash must be the same when
+// the tournament resumes.
 type Entrant struct {
 	program.BotSpec
 	SHA256 string `json:"sha256"`
 }
 
-// Specs returns the bots as the user wrote them. Once the tournament has begun, each also has its name in the
-// tournament.
+// Specs returns the bots as the user wrote them. Once the tournament has begun, each also has the name that it has in
+// the tournament.
 func (c *Config) Specs() (specs []program.BotSpec) {
 	for _, b := range c.Bots {
 		specs = append(specs, b.BotSpec)
@@ -63,7 +65,7 @@ func (c *Config) Specs() (specs []program.BotSpec) {
 	return specs
 }
 
-// ShuffleOpenings puts the openings into a random order, which the seed of the tournament determines.
+// ShuffleOpenings puts the openings into a random order. The order depends only on the seed of the tournament.
 func (c *Config) ShuffleOpenings() {
 	random := rules.NewStream(rules.Seed(c.Seed).Derive("openings"))
 	for i := len(c.Openings) - 1; i > 0; i-- {
@@ -73,8 +75,8 @@ func (c *Config) ShuffleOpenings() {
 	c.Shuffled = true
 }
 
-// Extend increases the number of deals of a tournament that has begun. It returns an error if deals is smaller
-// than before, or if a tournament of this format cannot be extended.
+// Extend increases the number of deals (each is played once in every seating of the bots) of a tournament that has
+// begun. It returns an error if deals is smaller than before, or if this tournament cannot be extended.
 func (c *Config) Extend(deals int) error {
 	switch {
 	case deals < c.Deals:
@@ -111,8 +113,8 @@ func (c *Config) checkStart(v *rules.Variant) error {
 	return nil
 }
 
-// variant checks the configuration and returns the game with its options that is played. It returns an error if
-// anything in the configuration cannot be played.
+// variant checks the configuration, and returns the game with its options that the tournament plays. It returns an
+// error if anything in the configuration cannot be played.
 func (c *Config) variant() (*rules.Variant, error) {
 	g, err := games.Find(c.Game)
 	if err != nil {

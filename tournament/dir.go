@@ -31,7 +31,7 @@ import (
 // the program is killed.
 type Dir struct {
 	Path string
-	// FaultsOnly means that only games with faults are stored. The directory then has neither plan nor lock,
+	// FaultsOnly means that only games in which a bot failed are stored. The directory then has neither plan nor lock,
 	// and the tournament cannot be resumed.
 	FaultsOnly bool
 
@@ -107,8 +107,8 @@ func CreateDir(path string, c Config) (*Dir, error) {
 	return d, nil
 }
 
-// ClaimDir creates and locks a directory for games that are no tournament and cannot be resumed. It returns an error if
-// the directory is locked or has a plan or games. The caller must close the Dir.
+// ClaimDir creates and locks a directory for games that do not belong to a tournament and cannot be resumed. It
+// returns an error if the directory is locked or already has a plan or games. The caller must close the Dir.
 func ClaimDir(path string) (*Dir, error) {
 	d := &Dir{Path: path}
 	if err := d.make(); err != nil {
@@ -140,7 +140,7 @@ func lockDir(path string) (*Dir, error) {
 	return d, nil
 }
 
-// Close releases the lock. d may be nil.
+// Close releases the lock of the directory. It does nothing if d is nil.
 func (d *Dir) Close() error {
 	if d == nil || d.lock == nil {
 		return nil
@@ -148,8 +148,8 @@ func (d *Dir) Close() error {
 	return d.lock.Unlock()
 }
 
-// ReplacePlan replaces the stored plan by c, for instance by one with more deals, and removes the stored result.
-// c must include all games that the directory has.
+// ReplacePlan replaces the stored plan by c, for instance by a plan with more deals, and removes the stored result.
+// All games that the directory has must be part of c.
 func (d *Dir) ReplacePlan(c Config) error {
 	if err := os.Remove(filepath.Join(d.Path, resultFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("out: %w", err)
@@ -202,13 +202,14 @@ func (d *Dir) StoredGames() (list []GameID, err error) {
 	return list, err
 }
 
-// ReplayPath returns the path where the replay of a game is or would be stored. match is the number of its match.
+// ReplayPath returns the path at which the replay of a game is or would be stored. match is the number of the game's
+// match, deal the number of the deal, and rotation the number of the seating.
 func (d *Dir) ReplayPath(match, deal, rotation int) string {
 	return filepath.Join(d.Path, "games", gameName(match, deal, rotation)+".json")
 }
 
-// ExistingLog returns the path of the log of the bot at a seat in a game, or "" if there is none, because the bot
-// wrote nothing. match is the number of the match.
+// ExistingLog returns the path of the log of the bot at a seat in a game. It returns "" if there is no log, because
+// the bot wrote nothing. match, deal and rotation (seating) are the numbers that identify the game.
 func (d *Dir) ExistingLog(match, deal, rotation, seat int) string {
 	path := d.logPath(match, deal, rotation, seat)
 	if _, err := os.Stat(path); err != nil {
@@ -221,8 +222,8 @@ func (d *Dir) logPath(match, deal, rotation, seat int) string {
 	return filepath.Join(d.Path, "logs", fmt.Sprintf("%s-seat%d.log", gameName(match, deal, rotation), seat))
 }
 
-// StoreGame writes the logs and the replay of a finished game. The replay comes last, so that a game with a
-// replay is complete. With FaultsOnly it does nothing if the game has no fault.
+// StoreGame writes the logs and then the replay of a finished game. Because the replay comes last, every game that
+// has a replay is complete. If FaultsOnly is set and the game has no fault, StoreGame does nothing.
 func (d *Dir) StoreGame(m *Match, g *referee.GameResult) error {
 	if d.FaultsOnly {
 		if len(g.Faults) == 0 {
@@ -248,10 +249,10 @@ func (d *Dir) StoreGame(m *Match, g *referee.GameResult) error {
 	return d.write(filepath.Join("games", gameName(m.Number, deal, rotation)+".json"), g.Encode())
 }
 
-// StoreResult writes the JSON document of the result.
+// StoreResult writes data, the JSON document with the result of the tournament, to its file in the directory.
 func (d *Dir) StoreResult(data []byte) error { return d.write(resultFile, data) }
 
-// write writes the file with the given path in the directory atomically.
+// write writes data atomically to a file in the directory. name is the path of the file relative to the directory.
 func (d *Dir) write(name string, data []byte) error {
 	path := filepath.Join(d.Path, name)
 	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
@@ -266,8 +267,8 @@ func (d *Dir) write(name string, data []byte) error {
 	return nil
 }
 
-// Games reads and yields the stored games of a match. If a file cannot be read or does not belong to the match,
-// it yields an error and ends.
+// Games reads and yields the stored games of a match. If a file cannot be read, or its game does not belong to the
+// match, Games yields an error and stops.
 func (d *Dir) Games(s *State, m *Match) iter.Seq2[*referee.GameResult, error] {
 	return func(yield func(*referee.GameResult, error) bool) {
 		for rotation := range m.Bots {
@@ -281,7 +282,7 @@ func (d *Dir) Games(s *State, m *Match) iter.Seq2[*referee.GameResult, error] {
 	}
 }
 
-// game reads a game of a match. It returns nil without an error if the game is not stored.
+// game reads one stored game of a match. If the game is not stored, it returns nil without an error.
 func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.GameResult, error) {
 	if d.FaultsOnly {
 		return nil, nil
@@ -301,7 +302,7 @@ func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.GameResult,
 	return g, nil
 }
 
-// RemoveGames removes the replays and logs of a match for the deal with the number from and all later deals.
+// RemoveGames removes the replays and logs of a match for all deals whose number is from or higher.
 func (d *Dir) RemoveGames(m *Match, from int) error {
 	if d.FaultsOnly {
 		return nil
@@ -336,9 +337,10 @@ func (d *Dir) removeTemporary() {
 	}
 }
 
-// DescribeBot adds to c, the circumstances of a fault, the data of the bot called name in the plan of the tournament.
-// It also returns the arguments of the timba command that checks the bot; for a bot that is part of timba there are
-// none. replay is the path of a replay in the tournament's directory. If the directory has no plan, c stays as it is.
+// DescribeBot adds to c, the circumstances of a bot's fault, what the plan of the tournament says about the bot
+// called name. It also returns the arguments of the timba command that checks this bot, or nil for a bot that is part
+// of timba. replay is the path of a replay in the tournament's directory. If the directory has no plan with this bot,
+// c stays as it is, and the arguments have the word BOT in place of the bot.
 func DescribeBot(replay, name string, c fault.Circumstances) (fault.Circumstances, []string) {
 	if strings.HasPrefix(name, "@") {
 		return c, nil
@@ -358,8 +360,8 @@ func DescribeBot(replay, name string, c fault.Circumstances) (fault.Circumstance
 	return c, check.CommandArgs(p.Bots[i].Bot, p.Game, p.Clock, sandbox.Limit{})
 }
 
-// DescribeLimits records in c whether the limits of the bot's memory and processes are its own, that is, from its
-// argument on the command line or from its manifest, and not those of the match.
+// DescribeLimits records in c whether the bot has limits of its own for memory and processes, instead of those of the
+// match. These come from its argument on the command line or from its manifest.
 func (e Entrant) DescribeLimits(c *fault.Confinement) {
 	m, _ := program.ReadManifest(e.Bot) // empty unless the bot is a directory
 	c.HasOwnMemory = e.Memory != 0 || m.Match.Memory != 0

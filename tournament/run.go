@@ -15,19 +15,19 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// Hooks are functions that Play calls. All but Trace are called in the goroutine of Play.
+// Hooks are functions that Play calls. It calls all except Trace in its own goroutine.
 type Hooks struct {
 	// Trace, if not nil, receives all lines to and from the bots. Several workers may call it at the same time.
 	Trace func(*Match, referee.Traffic)
 
 	OnGame func(*Match, *referee.GameResult) // called with each finished game
-	// Notice receives a text for people about each game that does not count and is played again and, at most once
-	// a minute, that the machine is busy.
+	// Notice receives texts for people. There is a text for each game that does not count and is played again. At most
+	// once a minute there is also a text that the machine is busy.
 	Notice func(text string)
 }
 
 // EarlyEndError is the error of a tournament that ended before all of its games were played. The games that have
-// finished are stored, and a resumed tournament counts them.
+// finished are stored, so that the tournament can be resumed.
 type EarlyEndError struct{ Cause error }
 
 func (e *EarlyEndError) Error() string { return e.Cause.Error() }
@@ -35,8 +35,8 @@ func (e *EarlyEndError) Error() string { return e.Cause.Error() }
 // Unwrap returns Cause.
 func (e *EarlyEndError) Unwrap() error { return e.Cause }
 
-// run is a tournament that is being played. Only the goroutine of Play uses it and its State. The goroutines that
-// play matches send functions through the channel calls to the goroutine of Play, which runs them.
+// run is a tournament that is being played. Only the goroutine of Play uses it and its State. Other goroutines, which
+// play the matches, send functions through the channel calls; the goroutine of Play runs these functions.
 type run struct {
 	*State
 	dir          *Dir
@@ -48,10 +48,10 @@ type run struct {
 	busyNoticeAt time.Time // time of the last notice that the machine is busy
 }
 
-// Play plays all games of tournament s that are not stored in d, and stores them. bots are in the order of
-// Config.Bots. workers contains the core of each worker thread, as in match.Resources; nil means one on any core. on
-// has the functions to call as games are played. If Play returns an error once a game has started, it is an
-// *EarlyEndError.
+// Play plays all games of the tournament s that are not stored in d, and stores them. bots are in the order of
+// Config.Bots. workers has the number of the core for each worker thread, or cores.Any; nil means one thread on any
+// core. on has the functions that Play calls while games are played. If Play returns an error after a game has
+// started, the error is an *EarlyEndError.
 func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, workers []int, on Hooks) error {
 	if len(workers) == 0 {
 		workers = []int{cores.Any}
@@ -77,8 +77,8 @@ func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, worker
 	return nil
 }
 
-// addEarlierGames reads the stored games of matches, adds them to the results, and adds a summary of each game to
-// earlier.
+// addEarlierGames reads the stored games of the given matches and adds them to the results. It also adds a summary of
+// each game to the map earlier.
 func (r *run) addEarlierGames(ctx context.Context, matches []*Match, earlier map[*Match][]referee.PlayedGame) error {
 	for _, m := range matches {
 		for g, err := range r.dir.Games(r.State, m) {
@@ -97,9 +97,9 @@ func (r *run) addEarlierGames(ctx context.Context, matches []*Match, earlier map
 	return nil
 }
 
-// playAll plays matches at the same time. While many matches wait, each gets one worker; when few are left, they
-// share all workers. earlier has the games that were played before the tournament was resumed; they are not played
-// again. After the first error, playAll stops all matches, waits for them, and returns that error.
+// playAll plays the given matches, several at the same time. While many matches wait, each gets one worker; when few
+// are left, they share all workers. earlier has the games that were played before the tournament was resumed; playAll
+// does not play them again. After the first error, playAll stops all matches, waits for them, and returns that error.
 func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match][]referee.PlayedGame) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -179,7 +179,8 @@ func (r *run) onlyRotations() []int {
 	return []int{*r.Rotation}
 }
 
-// callInPlay runs the function do in the goroutine of Play, which alone may use r, and returns when do has returned.
+// callInPlay runs the function do in the goroutine of Play, the only one that may use r. It returns when do has
+// returned.
 func (r *run) callInPlay(do func()) {
 	done := make(chan struct{})
 	r.calls <- func() {
@@ -189,11 +190,11 @@ func (r *run) callInPlay(do func()) {
 	<-done
 }
 
-// errTestOver ends a match because its sequential test has a verdict.
+// errTestOver ends a match because its sequential test is over.
 var errTestOver = errors.New("the test has ended")
 
-// finishGame stores a finished game and adds it to the results. If the match's sequential test is over, it
-// removes the games of later deals and returns errTestOver.
+// finishGame stores a finished game and adds it to the results. If that ends the sequential test of the match,
+// finishGame removes the games of later deals and returns errTestOver.
 func (r *run) finishGame(m *Match, g *referee.GameResult) error {
 	if m.isTestOver() { // by a game of another worker
 		return errTestOver
@@ -234,7 +235,7 @@ func (r *run) reportTrouble(m *Match, err error) {
 	}
 }
 
-// programFiles returns, by bot, the existing files that its command names.
+// programFiles returns, for each bot, the paths of the existing files that the bot's command names.
 func programFiles(bots []match.Contestant) (files [][]string) {
 	for _, b := range bots {
 		var named []string
@@ -251,8 +252,8 @@ func programFiles(bots []match.Contestant) (files [][]string) {
 	return files
 }
 
-// checkProgramFiles returns an error if a bot did not start in g and a file of its program no longer exists. The
-// tournament then ends, because the bot is not to blame and would lose all further games.
+// checkProgramFiles returns an error if a bot did not start in the game g and a file of its program no longer exists.
+// The error ends the tournament: the bot is not to blame, and would lose all further games.
 func (r *run) checkProgramFiles(m *Match, g *referee.GameResult) error {
 	for _, f := range g.Faults {
 		if f.IsDisqualified() || !f.Reason.Kind.IsUnstarted() && !f.Reason.BeforeReady {

@@ -15,7 +15,7 @@ import (
 // Format says which bots of a tournament meet each other.
 type Format string
 
-// The formats. A table is a group of bots that plays one match, one bot for each side of the game.
+// The formats. A table is a group of bots that play one match, one bot for each side of the game.
 const (
 	Single     Format = "single"      // one match between all bots
 	RoundRobin Format = "round-robin" // every group of bots plays at one table
@@ -24,16 +24,17 @@ const (
 	Knockout   Format = "knockout"    // the winner of each table plays in the next round
 )
 
-// Formats are the formats that a user can choose. Single is the format if the user chooses none.
+// Formats are the formats that a user can choose. If the user chooses none, the format is Single.
 var Formats = []Format{RoundRobin, Gauntlet, Swiss, Knockout}
 
-// InRounds reports whether the tournament has rounds, whose results decide who meets whom in the next round.
+// InRounds reports whether a tournament of this format is played in rounds, where the results of one round decide
+// which bots meet in the next.
 func (f Format) InRounds() bool { return f == Swiss || f == Knockout }
 
-// maxMatches is the largest number of matches. It prevents a typing error from filling the disk.
+// maxMatches is the largest number of matches of a tournament. It keeps a typing error from filling the disk.
 const maxMatches = 100_000
 
-// checkFormat returns an error if the number of bots or rounds is not possible in the format.
+// checkFormat returns an error if the format does not allow the number of bots or of rounds.
 func (c *Config) checkFormat(v *rules.Variant) error {
 	n, k, f := len(c.Bots), v.Sides, c.Format
 	switch f {
@@ -70,9 +71,9 @@ func tooMany(n, k int) bool {
 	return combin.GeneralizedBinomial(float64(n), float64(k)) > maxMatches+0.5
 }
 
-// tables returns the tables of a round. All matches of the round before must be finished. A table lists the numbers
-// of its bots in the order of their seats. A table with one bot is a bye. There are no tables if the tournament is
-// over.
+// tables returns the groups of bots that play the matches of a round, called tables. All matches of the previous
+// round must be finished. A table lists the numbers of its bots in the order of their seats. A table with one bot
+// means that the bot does not play in this round (a bye). If the tournament is over, the result is empty.
 func (s *State) tables(round int) [][]int {
 	n, k := len(s.Bots), s.Variant.Sides
 	switch s.Format {
@@ -114,8 +115,9 @@ func upTo(n int) []int {
 	return s
 }
 
-// knockout returns the tables, for k bots each, of a round of a knockout. The order in which the user named the
-// bots is their seeding: the first bots meet the last ones, and byes go to the first.
+// knockout returns the groups of bots, called tables, that play the matches of a knockout round. Each has at most k
+// bots. The order in which the user named the bots is their seeding: the first bots meet the last ones. If the bots
+// do not fill all tables, the first bots get a table with fewer opponents or none (a bye).
 func (s *State) knockout(round, k int) [][]int {
 	alive := upTo(len(s.Bots))
 	if round > 0 {
@@ -142,8 +144,8 @@ func (s *State) knockout(round, k int) [][]int {
 	return seats
 }
 
-// knockoutTables returns the number of tables in a knockout round with n bots. It is the smallest power of k for
-// which tables of k bots have room for all, so that only the first round has byes.
+// knockoutTables returns the number of tables (matches of k bots) in a knockout round with n bots. It is the smallest
+// power of k for which the tables have room for all bots, so that tables are incomplete only in the first round.
 func knockoutTables(n, k int) int {
 	tables := 1
 	for tables*k < n {
@@ -152,7 +154,8 @@ func knockoutTables(n, k int) int {
 	return tables
 }
 
-// swiss returns the tables of the next round of a Swiss tournament.
+// swiss returns the tables of the next round of a Swiss tournament. A table is the list of the numbers of up to k
+// bots that play one match.
 func (s *State) swiss(k int) [][]int {
 	n := len(s.Bots)
 	byes, met := make([]int, n), make([][]int, n)
@@ -173,9 +176,10 @@ func (s *State) swiss(k int) [][]int {
 }
 
 // swissTables returns the groups of k bots that play the matches of a round of a Swiss tournament. Bots with similar
-// match points meet, and repeated meetings are avoided; met[a][b] is how often bots a and b have met. If bots are left
-// over, those with the fewest byes get a bye, a group of one bot; among these, the last in the standings. points and
-// byes are indexed by the bot's number.
+// match points meet, and repeated meetings are avoided. points and byes have the points and the number of byes of
+// each bot; met[a][b] is how often bots a and b have met. If the number of bots is not divisible by k, some bots get
+// a bye, a group of one bot. These are the bots with the fewest byes and, among equals, the last ones in the
+// standings.
 func swissTables(points []float64, byes []int, met [][]int, k int) [][]int {
 	standing := upTo(len(points))
 	slices.SortStableFunc(standing, func(a, b int) int { return cmp.Compare(points[b], points[a]) })
@@ -193,12 +197,13 @@ func swissTables(points []float64, byes []int, met [][]int, k int) [][]int {
 	return append(fillTables(standing, k, met), alone...)
 }
 
-// maxSteps is the largest number of steps of one exact search for tables.
+// maxSteps is the largest number of steps of one search in fillTables for groups without too many repeated meetings.
 const maxSteps = 100_000
 
-// fillTables assigns the bots of the standings to tables of k, neighbors together, with as few repeated meetings as
-// possible. met[a][b] is how often the bots a and b have met. If an exact search takes too many steps, fillTables
-// assigns the bots in order and improves the tables by swaps.
+// fillTables divides bots into groups of k, called tables, with as few repeated meetings as possible. standing lists
+// the bots, the best first; bots that are near each other in it get the same table. met[a][b] is how often the bots a
+// and b have met. If an exact search takes too many steps, fillTables divides standing in order and improves the
+// tables by swaps.
 func fillTables(standing []int, k int, met [][]int) [][]int {
 	for budget := 0; ; budget++ {
 		s := seating{k: k, meetings: met, steps: maxSteps}
@@ -214,8 +219,8 @@ func fillTables(standing []int, k int, met [][]int) [][]int {
 	}
 }
 
-// improveTables swaps bots between tables where that reduces the number of repeated meetings. It reports whether it
-// swapped any.
+// improveTables swaps bots between tables (the groups that play one match) where that reduces the number of repeated
+// meetings. met[a][b] is how often the bots a and b have met. It reports whether it swapped any.
 func improveTables(tables [][]int, met [][]int) (better bool) {
 	// cost counts the meetings of a bot with a table if it takes a place there.
 	cost := func(bot int, table []int, place int) (n int) {
@@ -241,7 +246,7 @@ func improveTables(tables [][]int, met [][]int) (better bool) {
 	return better
 }
 
-// seating is the state of an exact search that assigns bots to tables of k.
+// seating is the state of an exact search that divides bots into tables, groups of k bots that play one match.
 type seating struct {
 	k        int
 	meetings [][]int // by the numbers of two bots, how often they have met
@@ -249,9 +254,9 @@ type seating struct {
 	tables   [][]int
 }
 
-// seat searches for tables in which at most budget meetings of two bots are repetitions, and stores them in s.tables.
-// It first completes table with bots from standing[from:] and then assigns the remaining bots of standing. It returns
-// false if there are no such tables, or if the search takes too many steps.
+// seat searches for tables (groups of k bots) in which at most budget meetings of two bots are repetitions, and
+// stores them in s.tables. It first completes table with bots from standing[from:]. Then it divides the remaining
+// bots of standing. It returns false if there are no such tables, or if the search takes too many steps.
 func (s *seating) seat(standing, table []int, from, budget int) bool {
 	if len(table) == s.k {
 		s.tables = append(s.tables, slices.Clone(table))
@@ -315,7 +320,8 @@ func (s *State) Total() (deals, games int) {
 	return s.Deals * tables, s.Deals * seats
 }
 
-// LastRound returns the number of rounds of the tournament, including those to come.
+// LastRound returns the number of rounds that the tournament has in all, including those to come. It is 1 for a
+// format without rounds.
 func (s *State) LastRound() int {
 	n, k, rounds := len(s.Bots), s.Variant.Sides, 0
 	switch s.Format {

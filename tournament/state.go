@@ -15,11 +15,11 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// State is a tournament as far as it has been played: its matches and the sums of their games. It does no I/O and
-// reads no clock; Play uses it. Only one goroutine at a time may use it.
+// State is a tournament with everything that has been played so far: its matches and the sums of their games. It does
+// no I/O and reads no clock; Play uses it. Only one goroutine at a time may use it.
 //
-// The matches are in the order of their rounds. A round is added when all matches of the round before are finished,
-// because its tables may depend on their results. The order in which games are added does not change the results.
+// The matches are in the order of their rounds. A round is added when all matches of the previous round are finished,
+// because their results may decide which bots meet. The order in which games are added does not change the results.
 type State struct {
 	Config
 	Variant *rules.Variant
@@ -47,8 +47,8 @@ type Match struct {
 	test         sequentialTest
 }
 
-// sequentialTest is the state of the sequential test of a match. It counts the deals in the order of their numbers,
-// not in the order in which they finish.
+// sequentialTest is the state of the statistical test that can end a match early. It counts the deals in the order of
+// their numbers, not in the order in which they finish.
 type sequentialTest struct {
 	countedDeals int                           // number of deals that the test has counted
 	pendingGames map[int][]*referee.GameResult // by index of the deal, finished games of deals that the test has not counted yet
@@ -56,7 +56,8 @@ type sequentialTest struct {
 	tally        stats.Tally
 }
 
-// New returns a tournament in which nothing has been played. It returns an error if c cannot be played.
+// New returns a tournament in which nothing has been played. It returns an error if no tournament can be played by
+// the configuration c.
 func New(c Config) (*State, error) {
 	v, err := c.variant()
 	return &State{Config: c, Variant: v}, err
@@ -65,9 +66,9 @@ func New(c Config) (*State, error) {
 // ErrOtherProgram is the error for a tournament with house bots that another timba began.
 var ErrOtherProgram = errors.New("this timba is another one than that with which the match began")
 
-// Enter stores the names and hashes of the programs in the plan, and returns the bots for Play. There is one program
-// for each bot, in the same order. Enter returns an error if a program cannot play the game, or differs from the one
-// with which the tournament began.
+// Enter stores the names and hashes of the programs in s, and returns the bots to pass to Play. programs has one
+// program for each bot, in the order of Config.Bots. Enter returns an error if a program cannot play the game, or is
+// not the one with which the tournament began.
 func (s *State) Enter(programs []program.Program) (bots []match.Contestant, err error) {
 	for i, p := range programs {
 		if err := p.Check(s.Variant); err != nil {
@@ -90,8 +91,8 @@ func (s *State) Enter(programs []program.Program) (bots []match.Contestant, err 
 // Matches returns the matches of all rounds that have begun.
 func (s *State) Matches() []*Match { return s.matches }
 
-// Next returns the unfinished matches of the current round. If all are finished, it adds the next round to s and
-// returns its matches. It returns none if the tournament is over.
+// Next returns the unfinished matches of the current round. If all matches are finished, it adds the next round to s
+// and returns its matches. If the tournament is over, the result is empty.
 func (s *State) Next() []*Match {
 	if s.allFinished(s.matches) {
 		round := 0
@@ -123,8 +124,8 @@ func (s *State) rotations(bots int) int {
 	return bots
 }
 
-// opening returns the opening of a deal and its number, counted from 1. The number is 0 if the tournament has no
-// openings.
+// opening returns the moves with which a deal begins, and their number in the list of openings, counted from 1. The
+// number is 0 if the tournament has no openings.
 func (s *State) opening(deal int) (number int, o referee.DealOpening) {
 	if len(s.Openings) == 0 {
 		return 0, o
@@ -133,7 +134,8 @@ func (s *State) opening(deal int) (number int, o referee.DealOpening) {
 	return number, s.Openings[number-1]
 }
 
-// checkBeginning returns an error unless the game r of the match m has the seed and the opening of its deal.
+// checkBeginning returns an error unless r, a game of the match m, has the seed and the first moves that the
+// tournament requires for its deal.
 func (s *State) checkBeginning(m *Match, r *referee.Replay) error {
 	number, o := s.opening(r.Match.Deal)
 	seed := referee.Hex(referee.DealSeed(s.seedOf(m), r.Match.Deal))
@@ -152,7 +154,7 @@ func (s *State) checkBeginning(m *Match, r *referee.Replay) error {
 	return nil
 }
 
-// seedOf returns the seed of a match. In a tournament of a single match it is the seed of the tournament.
+// seedOf returns the seed of a match. If the tournament consists of a single match, it is the seed of the tournament.
 func (s *State) seedOf(m *Match) rules.Seed {
 	if s.Format == Single {
 		return rules.Seed(s.Seed)
@@ -160,9 +162,9 @@ func (s *State) seedOf(m *Match) rules.Seed {
 	return rules.Seed(s.Seed).Derive(fmt.Sprintf("match/%d", m.Number))
 }
 
-// Add adds a finished game to the results of its match. With a sequential test, games count in the order of their
-// deals, so that results do not depend on which worker was faster. ended is true if the test is over, so that the
-// match needs no more games.
+// Add adds a finished game to the results of its match. If there is a sequential test, it counts games in the order
+// of their deals, so that results do not depend on which worker was faster. ended is true if the test is over, so
+// that the match needs no more games.
 func (s *State) Add(m *Match, g *referee.GameResult) (ended bool) {
 	deal := g.Match.Deal - s.FirstDeal
 	if s.SPRT == nil {
@@ -185,8 +187,8 @@ func (s *State) Add(m *Match, g *referee.GameResult) (ended bool) {
 	return m.isTestOver()
 }
 
-// runTest adds finished deals of a match to its sequential test, in order, until it finds an unfinished deal or
-// the test ends.
+// runTest adds finished deals of a match to its sequential test, in the order of their numbers. It stops at the first
+// unfinished deal, or when the test ends.
 func (s *State) runTest(m *Match) {
 	t := &m.test
 	for t.countedDeals < s.Deals && len(m.fingerprints[t.countedDeals]) == m.rotations && !m.isTestOver() {
@@ -207,8 +209,8 @@ func (s *State) runTest(m *Match) {
 	}
 }
 
-// RepeatedDeals returns how many of the last deals in a row only repeated earlier games. It returns 0 unless the
-// sequential test ended without a verdict for that reason.
+// RepeatedDeals returns the number of the last deals in a row in which all games repeat earlier games. If the
+// sequential test did not end because of such repetitions, it returns 0.
 func (m *Match) RepeatedDeals() int {
 	if !m.test.repeats.IsExhausted() {
 		return 0
@@ -216,8 +218,8 @@ func (m *Match) RepeatedDeals() int {
 	return m.test.repeats.InRow
 }
 
-// Verdict returns the verdict of all sequential tests together: H0 if any of them accepts H0, H1 if all of them accept
-// H1, and otherwise Continue.
+// Verdict returns the verdict of all sequential tests together: H0 if any of them accepts H0, H1 if all of them
+// accept H1, and otherwise Continue.
 func (s *State) Verdict() stats.Verdict {
 	all := stats.AcceptH1
 	for _, m := range s.matches {
@@ -240,15 +242,15 @@ func (s *State) IsFinished(m *Match) bool {
 	return s.isBye(m) || m.Tally.Games == s.Deals*m.rotations || m.isTestOver()
 }
 
-// isBye reports whether m is a bye: it has one bot, which does not play in this round.
+// isBye reports whether m is a bye, in which its only bot does not play in this round.
 func (s *State) isBye(m *Match) bool { return len(m.Bots) == 1 && len(s.Bots) > 1 }
 
 func (s *State) allFinished(matches []*Match) bool {
 	return !slices.ContainsFunc(matches, func(m *Match) bool { return !s.IsFinished(m) })
 }
 
-// Teams returns the teams in which bots are partners in every game, as lists of their numbers. It returns nil if
-// the partners change, or if the game has no partners.
+// Teams returns the teams of bots that are partners in every game. A team is a list of the bots' numbers. It returns
+// nil if the partners change, or if the game has no partners.
 func (s *State) Teams() (teams [][]int) {
 	sides := s.Variant.Sides
 	if s.Format != Single || len(s.Bots) <= sides || len(s.Bots)%sides != 0 {
@@ -264,10 +266,10 @@ func (s *State) Teams() (teams [][]int) {
 	return teams
 }
 
-// GameCount returns the number of games that the match has with the given number of deals.
+// GameCount returns how many games the match would have with the given number of deals.
 func (m *Match) GameCount(deals int) int { return deals * m.rotations }
 
-// MissingGames returns the number of games that the match still needs, 0 if it is finished.
+// MissingGames returns the number of games that a match still needs. It is 0 if the match is finished.
 func (s *State) MissingGames(m *Match) int {
 	if s.IsFinished(m) {
 		return 0
@@ -275,8 +277,8 @@ func (s *State) MissingGames(m *Match) int {
 	return s.Deals*m.rotations - m.games
 }
 
-// PlayedCounts returns two sums over all matches: the number of deals that are finished in all rotations
-// (seatings of the bots), and the number of finished games.
+// PlayedCounts returns two sums over all matches. deals is the number of deals that are finished in all rotations
+// (seatings of the bots), and games is the number of finished games.
 func (s *State) PlayedCounts() (deals, games int) {
 	for _, m := range s.matches {
 		deals, games = deals+m.wholeDeals, games+m.games
@@ -299,9 +301,9 @@ func (m *Match) finishedDeals() iter.Seq2[stats.Deal, []stats.Fingerprint] {
 	}
 }
 
-// readGame decodes the replay of a game that was played earlier. It returns an error unless the replay is correct
-// and has this match, deal and rotation (seating), and the bots, options and rules of adjudication of the
-// tournament.
+// readGame decodes data, the replay of a game that was played earlier. It returns an error unless the replay is
+// correct and belongs to the given match, deal and rotation (seating of the bots) of this tournament. Its bots,
+// options and rules for an early end by the bots' scores must also be those of the tournament.
 func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.GameResult, error) {
 	r, err := referee.DecodeReplay(data)
 	if err != nil {
@@ -340,9 +342,9 @@ func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.Ga
 	return g, nil
 }
 
-// Points returns the match points of each bot, from 0 to 1. They are the average score of the bot's duels over all
-// finished deals. A duel compares two bots in one deal; its score is 1 for a win and 0 for a loss. A bye has no
-// duels, so that its points are 0 here; State.ByePoints has what it is worth.
+// Points returns the match points of each bot, from 0 to 1, in the order of m.Bots. They are the bot's mean score in
+// the duels of all finished deals. A duel compares two bots in one deal; its score is 1 for a win and 0 for a loss. A
+// bot without duels has 0 points. That includes a bot with a bye, whose points State.ByePoints returns.
 func (m *Match) Points() []float64 {
 	points, duels := make([]float64, len(m.Bots)), make([]float64, len(m.Bots))
 	for deal := range m.finishedDeals() {
@@ -365,8 +367,8 @@ func (m *Match) Points() []float64 {
 // roundPoints rounds a sum of points to nine decimals, so that sums of the same values in different order are equal.
 func roundPoints(points float64) float64 { return math.Round(points*1e9) / 1e9 }
 
-// ByePoints returns the match points of a bye, indexed by the bot's number: the mean of the bot's matches so far, or
-// 0.5 before its first match.
+// ByePoints returns, for each bot, the match points that it gets for a bye (a round in which it does not play). They
+// are the mean of the bot's matches so far, or 0.5 before its first match. The index is the bot's number.
 func (s *State) ByePoints() []float64 {
 	points, matches := s.playedPoints()
 	for b := range points {
@@ -375,7 +377,7 @@ func (s *State) ByePoints() []float64 {
 	return points
 }
 
-// byePoints returns the match points of a bye for a bot that has the given points from its matches. Before the bot's
+// byePoints returns the match points of a bye for a bot whose matches have given the sum points. Before the bot's
 // first match a bye is worth 0.5, so that the bot next meets bots in the middle of the standings.
 func byePoints(points float64, matches int) float64 {
 	if matches == 0 {
@@ -384,8 +386,8 @@ func byePoints(points float64, matches int) float64 {
 	return points / float64(matches)
 }
 
-// playedPoints returns the sum of each bot's match points without byes, and the number of those matches. Both are
-// indexed by the bot's number. Matches without a finished deal do not count.
+// playedPoints returns the sum of each bot's match points without byes, and the number of matches in that sum. Both
+// are indexed by the bot's number. Matches without a finished deal do not count.
 func (s *State) playedPoints() (points []float64, matches []int) {
 	points, matches = make([]float64, len(s.Bots)), make([]int, len(s.Bots))
 	for _, m := range s.matches {
@@ -401,7 +403,7 @@ func (s *State) playedPoints() (points []float64, matches []int) {
 	return points, matches
 }
 
-// matchPoints returns the sum of each bot's match points and byes, indexed by the bot's number.
+// matchPoints returns the sum of each bot's match points, including those for byes, indexed by the bot's number.
 func (s *State) matchPoints() []float64 {
 	points, matches := s.playedPoints()
 	byes := make([]float64, len(points))
@@ -416,15 +418,15 @@ func (s *State) matchPoints() []float64 {
 	return points
 }
 
-// Winner returns the tournament's number of the bot that wins the match. This is the bot with the most match points.
-// In a tie, the most points in the games decide, and then the order in which the user named the bots.
+// Winner returns the number, in the tournament, of the bot with the most match points. Between equal bots, the most
+// points in the games decide, and then the order in which the user named the bots.
 func (m *Match) Winner() int {
 	best, _ := m.winner()
 	return m.Bots[best]
 }
 
-// TieBreak describes in English what decided between several bots with the most match points. It returns "" if only
-// one bot had the most.
+// TieBreak says in English what decided between several bots that have the most match points. It returns "" if only
+// one bot has the most.
 func (m *Match) TieBreak() string {
 	_, by := m.winner()
 	return by
@@ -457,7 +459,7 @@ const (
 	byOrder      = "named first"
 )
 
-// Standing is a row of the final or current standings: the result of one bot.
+// Standing is a row of the standings: the result of one bot, final or so far.
 type Standing struct {
 	referee.Score
 	Bot         int            // number of the bot in the tournament
@@ -467,7 +469,7 @@ type Standing struct {
 	Byes        int
 }
 
-// Results are the final or current results of a tournament.
+// Results are the results of a tournament, final or so far.
 type Results struct {
 	Standings []Standing        // the best first
 	Pairs     [][]stats.Summary // by the numbers of two bots, the score of the first against the second in the distinct deals
@@ -521,8 +523,9 @@ func (s *State) Results() Results {
 	return r
 }
 
-// champion returns the number of the bot that won a finished tournament: the winner of the last table of a knockout,
-// or the first bot in the standings of a Swiss tournament. In all other cases it returns -1.
+// champion returns the number of the bot that won the tournament. This is the winner of the last match of a knockout,
+// or the first bot in the standings of a Swiss tournament. It returns -1 if the tournament is not finished, and for
+// other formats.
 func (s *State) champion(standings []Standing) int {
 	if len(s.matches) == 0 || !s.allFinished(s.matches) {
 		return -1
@@ -545,8 +548,9 @@ func (s *Standing) add(o referee.Score) {
 	s.Credit += o.Credit
 }
 
-// sort sorts standings, the best first: a knockout by the round of the defeat, a Swiss tournament by match
-// points; ties and other formats by rating. Bots that are equal stay in the order in which they were named.
+// sort sorts standings, the best first. A knockout is sorted by the round in which the bots lost, and a Swiss
+// tournament by match points. Ties and other formats are sorted by rating. Bots that are still equal stay in the
+// order in which the user named them.
 func (f Format) sort(s []Standing) {
 	slices.SortStableFunc(s, func(a, b Standing) int {
 		switch f {

@@ -9,9 +9,10 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// Workers returns the cores for n workers, as Play expects: a number for each, or cores.Any. n = 0 means one
-// worker for each core of the machine. affinity "on" binds each worker to a core, "off" binds none, and "auto"
-// binds them if there are enough cores.
+// Workers returns the core of each of n worker threads, in the form that Play expects: the number of a core, or
+// cores.Any. n = 0 means one worker for each core of the machine. affinity "on" binds each worker to a core, "off"
+// binds none, and "auto" binds them if there are at least n cores. Workers returns an error for any other affinity,
+// or if it is "on" and this system cannot bind threads.
 func Workers(n int, affinity string) ([]int, error) {
 	all := cores.All()
 	n = cmp.Or(n, len(all), 1)
@@ -38,8 +39,8 @@ func Workers(n int, affinity string) ([]int, error) {
 	return workers, nil
 }
 
-// CrowdingNotice returns a warning for the user if n games at the same time are more than the machine has cores.
-// Otherwise it returns "".
+// CrowdingNotice returns a warning for the user if n, the number of games at the same time, is larger than the number
+// of cores. Otherwise it returns "".
 func CrowdingNotice(n int) string {
 	have := cmp.Or(len(cores.All()), runtime.NumCPU())
 	if n <= have {

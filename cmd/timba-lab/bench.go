@@ -13,13 +13,13 @@ import (
 	"github.com/timba-arena/timba/lab/bench"
 )
 
-// measurement is implemented by the struct of each measuring command. The command's flags set its fields.
-// Run measures and writes its progress to log.
+// measurement is implemented by the struct of each command that measures something. The command's flags set the
+// fields of the struct. Run measures and writes its progress to log.
 type measurement interface {
 	Run(ctx context.Context, log io.Writer) (*bench.Report, error)
 }
 
-// measure completes cmd so that it runs m and prints the report, with the flag --json as JSON.
+// measure makes cmd run the measurement m and print the report, with the flag --json as JSON. It returns cmd.
 func measure(cmd *cobra.Command, m measurement) *cobra.Command {
 	return cli.Result(cmd, func(cmd *cobra.Command, _ []string) (*bench.Report, error) {
 		return m.Run(cmd.Context(), cmd.ErrOrStderr())
@@ -30,8 +30,8 @@ func timeFlag(cmd *cobra.Command, to *time.Duration, value, least time.Duration,
 	cli.NumberFlag(cmd, to, "time", value, least, 24*time.Hour, usage)
 }
 
-// dealsFlags adds the flags --deals and --seed to the command of a measurement that plays deals of every game.
-// least is the lower bound of --deals.
+// dealsFlags adds the flags --deals and --seed to cmd, the command of a measurement. --deals is the number of deals
+// (starting positions) of each game; least is its smallest value.
 func dealsFlags(cmd *cobra.Command, deals *int, seed *string, least int) {
 	cli.NumberFlag(cmd, deals, "deals", 1000, least, 1_000_000, "deals of each game")
 	cmd.Flags().StringVar(seed, "seed", "1", "seed: 64 hexadecimal digits or a number")
@@ -56,8 +56,8 @@ func newBench() *cobra.Command {
 	return measure(cmd, b)
 }
 
-// newBenchDuplicates returns the command that measures how many fewer deals are needed to tell two bots apart if
-// each deal is played with every seating of the bots.
+// newBenchDuplicates returns the command that measures what is gained by playing each deal with every seating of the
+// bots: how many fewer deals are then needed to tell two bots apart.
 func newBenchDuplicates() *cobra.Command {
 	b := new(bench.Duplicates)
 	cmd := &cobra.Command{

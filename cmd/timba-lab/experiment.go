@@ -138,8 +138,8 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	return err
 }
 
-// progress shows the work of an experiment: how far the training of each model is, under the model's name, and
-// then the number of games played.
+// progress shows how far an experiment is: first the training of each model, under the model's name, and then the
+// number of games played.
 type progress struct {
 	cmd   *cobra.Command
 	model string // "" while games are played
@@ -171,7 +171,8 @@ func (f *experimentFlags) save(cmd *cobra.Command, r *experiment.Findings) error
 	return err
 }
 
-// complete returns what a shell can propose for an argument called placeholder in a usage line, such as EXPERIMENT.
+// complete returns the completions that a shell proposes for an argument. placeholder is what usage lines call the
+// argument, such as EXPERIMENT. args are the arguments before it.
 func complete(cmd *cobra.Command, args []string, placeholder string) (words []string, directive cobra.ShellCompDirective) {
 	if placeholder != "EXPERIMENT" {
 		return cli.CompleteShared(cmd, args, placeholder), cobra.ShellCompDirectiveNoFileComp

@@ -10,8 +10,8 @@ import (
 
 func main() { cli.Main(newRoot) }
 
-// newRoot returns the command timba-lab. Its hidden command bot plays the house bots: a match starts each of them as
-// a process of this program.
+// newRoot returns the command timba-lab. It has a hidden command "bot", which plays the house bots, bots that are
+// part of timba. A match starts each of them as a process of this program with that command.
 func newRoot() *cobra.Command {
 	bot := cli.NewBot()
 	bot.Hidden = true

@@ -76,7 +76,8 @@ func newTrainMethod(m *run.Method) *cobra.Command {
 	return cmd
 }
 
-// addParams adds a flag to cmd for each parameter, with its bounds and completions.
+// addParams adds a flag to cmd for each parameter of a training method. The flag checks the bounds of its value, and
+// shells can complete its choices.
 func addParams(cmd *cobra.Command, params []run.Param) {
 	for _, p := range params {
 		flag := cmd.Flags().VarPF(&p, p.Name, "", p.Help)
@@ -89,7 +90,8 @@ func addParams(cmd *cobra.Command, params []run.Param) {
 	}
 }
 
-// run trains with the settings of t. in has the number of workers and finds the bots to play against.
+// run trains a bot with the settings in t and prints the result. The argument in has the number of workers, and finds
+// the bots to play against.
 func (t *training) run(cmd *cobra.Command, in run.Input) error {
 	if t.out == "" {
 		t.out = cmd.Name() + "-" + cmd.Flags().Lookup("mode").Value.String()
@@ -127,8 +129,9 @@ func (t *training) resumeCommand(cmd *cobra.Command) string {
 	return strings.Join(append(words, "--out="+text.Quote(t.out)), " ")
 }
 
-// newTrainTeeko returns the command that learns the weights of @teeko-lms by least mean squares. It is not a
-// run.Method, because it has no run directory and cannot be resumed.
+// newTrainTeeko returns the command that computes the weights of @teeko-lms, a bot for the game Teeko, by least mean
+// squares. The command does not implement run.Method, as other trainings do, because it has no run directory and
+// cannot be resumed.
 func newTrainTeeko() *cobra.Command {
 	const random, self = "random", "self"
 	t := lms.Training{Games: 5000, Mu: 0.01, Seed: 1, Start: teekolms.InitialWeights}

@@ -11,7 +11,8 @@ import (
 // MaxNote is the maximal length, in bytes, of the note in a shortened log on how much was left out.
 const MaxNote = 64
 
-// Buffer is a log of at most Limit bytes. If more is written to it, it drops bytes from the middle.
+// Buffer is a log of at most Limit bytes. If more is written to it, it drops bytes from the middle and keeps the
+// beginning and the end.
 type Buffer struct {
 	Limit        int
 	head, tail   []byte
@@ -46,9 +47,9 @@ func (l *Buffer) EndsLine() bool {
 	return len(end) == 0 || end[len(end)-1] == '\n'
 }
 
-// Bytes returns the log, which the caller must not change. If bytes were dropped, a line in their place says
-// how many; the lines before and after it are complete, unless a line is longer than half of the limit. The
-// result has at most Limit+MaxNote bytes. It is nil if the log is empty.
+// Bytes returns the log, which the caller must not change. If bytes were dropped, a line in their place says how
+// many. The lines before and after that line are complete, unless they are longer than half of the limit. The result
+// has at most Limit+MaxNote bytes. It is nil if the log is empty.
 func (l *Buffer) Bytes() []byte {
 	l.dropTo(l.Limit - l.Limit/2)
 	if l.droppedBytes == 0 {
@@ -64,8 +65,8 @@ func (l *Buffer) Take() []byte {
 	return log
 }
 
-// Cut returns a log shortened to about limit bytes, in the form of Buffer.Bytes. A log of at most
-// limit+MaxNote bytes is returned unchanged.
+// Cut shortens log to about limit bytes. It drops bytes from the middle and inserts a line of at most MaxNote bytes
+// that says how many. A log of at most limit+MaxNote bytes is returned unchanged.
 func Cut(log []byte, limit int) []byte {
 	if len(log) <= limit+MaxNote {
 		return log
@@ -73,8 +74,8 @@ func Cut(log []byte, limit int) []byte {
 	return join(log[:limit/2], log[len(log)-(limit-limit/2):], len(log)-limit)
 }
 
-// join returns head and tail with a note between them on how many bytes were left out: the dropped ones, and
-// the incomplete lines at the end of head and at the beginning of tail, which it leaves out as well.
+// join returns head and tail with a line between them that says how many bytes were left out. These are the dropped
+// bytes and the incomplete lines at the end of head and at the beginning of tail, which join also leaves out.
 func join(head, tail []byte, dropped int) []byte {
 	total := dropped + len(head) + len(tail)
 	if i := bytes.LastIndexByte(head, '\n'); i >= 0 {

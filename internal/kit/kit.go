@@ -36,8 +36,8 @@ func Must(t T, err error) {
 	}
 }
 
-// Get returns a function that turns the results v and err of a call into v, and fails the test if err is not nil. Use
-// it as kit.Get[V](t)(f()).
+// Get returns a function that takes the two results of a call and returns the first one, v. That function fails the
+// test if err is not nil. Use it as kit.Get[V](t)(f()).
 func Get[V any](t T) func(v V, err error) V {
 	return func(v V, err error) V {
 		if err != nil {
@@ -48,8 +48,8 @@ func Get[V any](t T) func(v V, err error) V {
 	}
 }
 
-// Slow skips the test with -short, as in `make check`, which runs only quick tests. It is for tests that take long
-// or start processes, servers or browsers.
+// Slow skips the test if go test runs with the flag -short, as in `make check`. Call it in tests that take long or
+// start processes, servers or browsers.
 func Slow(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -57,7 +57,7 @@ func Slow(t testing.TB) {
 	}
 }
 
-// Needs skips the test if a program is not installed on this machine.
+// Needs skips the test if the executable file called program is not in the PATH.
 func Needs(t testing.TB, program string) {
 	t.Helper()
 	if _, err := exec.LookPath(program); err != nil {
@@ -71,15 +71,15 @@ func HasRaceDetector() bool {
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// Lacks skips the test because this machine lacks what, something that the test needs, such as a program or a
-// permission. script/test prints which tests were skipped and why.
+// Lacks skips the test because this machine lacks something that the test needs, such as a program or a permission;
+// what names it. script/test prints which tests were skipped and why.
 func Lacks(t testing.TB, what string) {
 	t.Helper()
 	t.Skip("this machine lacks " + what)
 }
 
-// Pages returns the paths of the project's Markdown pages, relative to root and with slashes: those in root
-// itself, in docs and in lab.
+// Pages returns the paths of the project's Markdown pages in root itself, in root/docs and in root/lab. The paths are
+// relative to root and have slashes.
 func Pages(root string) (pages []string, err error) {
 	for _, pattern := range []string{"*.md", "docs/*.md", "lab/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
@@ -97,8 +97,8 @@ func Pages(root string) (pages []string, err error) {
 	return pages, nil
 }
 
-// Files creates the directory dir with the given files, which are contents by name, and returns dir. A name
-// may contain directories. If a name ends in "+x", the file is executable and its name is the rest.
+// Files writes files into the directory dir, which it creates if necessary, and returns dir. files maps names to
+// contents. A name may contain directories. If a name ends in "+x", the file is executable and its name is the rest.
 func Files(t testing.TB, dir string, files map[string]string) string {
 	t.Helper()
 	Must(t, os.MkdirAll(dir, 0o755))
@@ -114,8 +114,8 @@ func Files(t testing.TB, dir string, files map[string]string) string {
 	return dir
 }
 
-// Tree returns what is below dir, by path with slashes: for directories and other files the mode as text,
-// and for regular files the mode, a space and the content.
+// Tree returns a text for each file and directory below dir, by its path with slashes. For a regular file, the text
+// is its mode, a space and its content; for anything else, it is the mode.
 func Tree(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	found, in := map[string]string{}, os.DirFS(dir)
@@ -132,8 +132,8 @@ func Tree(t testing.TB, dir string) map[string]string {
 	return found
 }
 
-// Until waits until holds returns true. It fails the test only shortly before the deadline of the test run, so that a
-// slow machine does not fail it. what is the event that the failure message names.
+// Until waits until holds returns true. If that does not happen, it fails the test ten seconds before the deadline of
+// the test run, so that a slow machine alone does not fail it. what names the event in the failure message.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	last := last(t)
@@ -145,8 +145,8 @@ func Until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Wait waits until the channel done is closed or has a value. Like Until, it fails the test shortly before the
-// deadline of the test run. what is the event that the failure message names.
+// Wait waits until the channel done is closed or has a value. If neither happens, it fails the test ten seconds
+// before the deadline of the test run. what names the event in the failure message.
 func Wait[T any](t testing.TB, what string, done <-chan T) {
 	t.Helper()
 	select {
@@ -156,8 +156,8 @@ func Wait[T any](t testing.TB, what string, done <-chan T) {
 	}
 }
 
-// last returns when a wait must end: ten seconds before the test's deadline, so that the failure can still be
-// printed. If the test has no deadline, the wait must end in an hour.
+// last returns the time at which a wait must end: ten seconds before the test's deadline, so that the failure can
+// still be printed. If the test has no deadline, it is one hour from now.
 func last(t testing.TB) time.Time {
 	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if end, ok := d.Deadline(); ok {
@@ -167,9 +167,10 @@ func last(t testing.TB) time.Time {
 	return time.Now().Add(time.Hour)
 }
 
-// Forward listens at an address of this machine and forwards connections to a server, whose address the caller sets
-// with the function to. While that address is "", new connections are closed at once, but existing ones go on.
-// Forward is for a server that restarts at another port, because another program might take its old port meanwhile.
+// Forward listens at an address of this machine, which it returns, and forwards connections to a server. The caller
+// sets the address of the server by calling to, the function that Forward returns. While that address is "", new
+// connections are closed at once, but existing ones go on. Forward is for a server that restarts at another port,
+// because another program might take its old port meanwhile.
 func Forward(t testing.TB) (address string, to func(server string)) {
 	t.Helper()
 	l := Get[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
@@ -203,13 +204,15 @@ func Forward(t testing.TB) (address string, to func(server string)) {
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// start is the current directory at the start of the test binary, because a test may change it.
+// start is the current directory at the start of the test binary. It is stored because a test may change the current
+// directory.
 var start, _ = os.Getwd()
 
 // Updating reports whether golden files are being rewritten, by the flag -update.
 func Updating() bool { return *update }
 
-// Golden fails the test unless got equals the content of a file in testdata. With -update it writes that file.
+// Golden fails the test unless got equals the content of the file called name in the directory testdata. With the
+// flag -update it writes got to that file instead.
 func Golden(t testing.TB, name, got string) {
 	t.Helper()
 	path := filepath.Join(start, "testdata", name)

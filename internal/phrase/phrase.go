@@ -13,17 +13,17 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a text for people: a format with the values of its verbs, which can be translated, or a plain text. The
-// zero value is an empty text.
+// Text is a text for people. It is either a format in English with the values of its verbs, which can be translated,
+// or a plain text that is the same in every language. The zero value is an empty text.
 type Text struct {
 	Format string // in English, with the verbs of package fmt
 	Args   []Text // values of the verbs
 	Plain  string // used if Format is "": a text that is the same in every language
 }
 
-// cutVerb returns the text before the first verb (such as %d) of a format, the verb, and the text after it.
-// Without a verb, before is the whole format. A verb may have an index, as in %[2]s, and %% counts as a verb.
-// cutVerb does not use regular expressions because compiling them would delay the start of house bots.
+// cutVerb splits a format at its first verb, such as %d: it returns the text before the verb, the verb, and the text
+// after it. Without a verb, before is the whole format. A verb may have an index, as in %[2]s, and %% counts as a
+// verb. cutVerb does not use regular expressions because compiling them would delay the start of programs.
 func cutVerb(format string) (before, verb, rest string) {
 	for from := 0; ; {
 		i := strings.IndexByte(format[from:], '%')
@@ -42,8 +42,8 @@ func cutVerb(format string) (before, verb, rest string) {
 	}
 }
 
-// New returns a text with a format in English and the values of its verbs. Values are formatted as by
-// fmt.Sprintf, but a value that is a Text, or an error with a Text, can still be translated.
+// New returns a text with a format in English and the values of its verbs, args. Values are formatted as by
+// fmt.Sprintf. A value that is a Text, or an error with a method Phrase, is translated together with the text.
 func New(format string, args ...any) Text {
 	t := Text{Format: format}
 	for _, verb, rest := cutVerb(format); verb != ""; _, verb, rest = cutVerb(rest) {
@@ -58,8 +58,8 @@ func New(format string, args ...any) Text {
 	return t
 }
 
-// valueOf returns a value of a text, formatted by its verb. If the value is a Text or an error, the result can
-// still be translated.
+// valueOf returns a value of a text, formatted by the given verb. If the value is a Text, or an error with a method
+// Phrase, and the verb is %s, %v or %w, the result can still be translated.
 func valueOf(verb string, value any) Text {
 	if verb == "%w" {
 		verb = "%v"
@@ -93,8 +93,8 @@ func (t Text) String() string {
 }
 
 // Translate returns the text in another language, and whether all of it is translated. translations maps formats in
-// English to formats in that language. A format without a translation stays in English, which counts as translated
-// only if the format has no words. A text without a format is returned as it is and counts as not translated.
+// English to formats in that language. A format without a translation stays in English; it counts as translated only
+// if it contains no words. A text without a format is returned as it is and counts as not translated.
 func (t Text) Translate(translations map[string]string) (text string, complete bool) {
 	if t.Format == "" {
 		return t.Plain, false
@@ -150,7 +150,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// UnmarshalJSON decodes a text in the form of MarshalJSON.
+// UnmarshalJSON decodes a text that MarshalJSON has encoded.
 func (t *Text) UnmarshalJSON(data []byte) error {
 	if len(data) == 0 || data[0] != '[' {
 		*t = Text{}
@@ -167,13 +167,14 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Join returns one text that consists of the given texts with a separator between them, which is not translated.
+// Join returns a text that consists of the given texts with a separator between them. The separator is not
+// translated.
 func Join(separator string, texts ...Text) Text {
 	return Text{Format: strings.Repeat("%s"+separator, max(0, len(texts)-1)) + "%s", Args: texts}
 }
 
-// Map returns a copy of the text in which change is applied to all parts that do not depend on the language, such
-// as names.
+// Map returns a copy of the text. In the copy, change has been applied to all parts that are the same in every
+// language, such as names.
 func (t Text) Map(change func(string) string) Text {
 	args := make([]Text, len(t.Args))
 	for i, arg := range t.Args {
@@ -182,27 +183,28 @@ func (t Text) Map(change func(string) string) Text {
 	return Text{t.Format, args, change(t.Plain)}
 }
 
-// TextError is an error whose message is a Text.
+// TextError is an error whose message is a Text, so that it can be translated.
 type TextError struct {
 	Text
 	cause error
 }
 
 // Errorf returns an error whose message is New(format, args...), so that the message can be translated when it is
-// shown. Like fmt.Errorf, it wraps the error that the verb %w formats.
+// shown. If the format has the verb %w once, the error wraps the value of that verb, as with fmt.Errorf.
 func Errorf(format string, args ...any) error {
 	return &TextError{New(format, args...), errors.Unwrap(fmt.Errorf(format, args...))}
 }
 
 func (e *TextError) Error() string { return e.String() }
 
-// Unwrap returns the error that the verb %w of the format stands for, or nil if there is none.
+// Unwrap returns the error that was the value of the verb %w in Errorf, or nil if there was none.
 func (e *TextError) Unwrap() error { return e.cause }
 
-// Phrase returns the message of the error as a text that can be translated.
+// Phrase returns the message of the error as a Text, which can be translated.
 func (e *TextError) Phrase() Text { return e.Text }
 
-// FromError returns the message of an error as a text, which can be translated only if err has a method Phrase.
+// FromError returns the message of err, which must not be nil, as a Text. The text can be translated only if err has
+// a method Phrase.
 func FromError(err error) Text {
 	if p, ok := err.(interface{ Phrase() Text }); ok {
 		return p.Phrase()

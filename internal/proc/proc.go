@@ -3,5 +3,6 @@ package proc
 
 import "time"
 
-// Tick is the unit of the times in /proc/stat and /proc/PID/stat. USER_HZ is 100 on all systems.
+// Tick is the unit of the times in /proc/stat and /proc/PID/stat. On all systems it is a hundredth of a second
+// (USER_HZ is 100).
 const Tick = time.Second / 100

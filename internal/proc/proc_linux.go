@@ -42,14 +42,16 @@ func open(name string, flags int) (int, error) {
 	}
 }
 
-// Ticks converts a field of a file in /proc, a decimal number of ticks. If it is invalid, Ticks returns 0.
+// Ticks converts a time in a file in /proc, which is a decimal number of ticks (see Tick), to a duration. If field is
+// not a number, Ticks returns 0.
 func Ticks(field []byte) time.Duration {
 	n, _ := strconv.ParseInt(string(field), 10, 64)
 	return time.Duration(n) * Tick
 }
 
-// Stat reads the file stat in dir, the directory of a process in /proc. It returns the fields after the
-// process's name; the first one is the state. If the process has ended, it returns nil.
+// Stat reads the file stat of a process; dir is the directory of the process in /proc. It returns the fields after
+// the name of the process; the first one is the state. If the file cannot be read, because the process has ended, it
+// returns nil.
 func Stat(dir string) [][]byte {
 	stat, err := Read(dir + "/stat")
 	if err != nil {
@@ -59,8 +61,8 @@ func Stat(dir string) [][]byte {
 	return bytes.Fields(stat[i+1:])
 }
 
-// CPU returns the CPU time of a process and of its children that have ended, where dir is the directory of
-// the process in /proc. If the process has ended, it returns 0.
+// CPU returns the CPU time of a process and of its children that have ended and were waited for. dir is the directory
+// of the process in /proc. If the process has ended, CPU returns 0.
 func CPU(dir string) time.Duration {
 	f := Stat(dir)
 	if len(f) < 15 {
@@ -73,8 +75,8 @@ func CPU(dir string) time.Duration {
 	return total
 }
 
-// Kilobytes returns the number after key in status, the content of a file such as /proc/PID/status, where
-// sizes are in kilobytes. If the key is missing, it returns 0.
+// Kilobytes returns the number of kilobytes after key in status, the content of a file such as /proc/PID/status. If
+// the key is missing, it returns 0.
 func Kilobytes(status []byte, key string) int64 {
 	_, rest, _ := bytes.Cut(status, []byte(key))
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
@@ -82,8 +84,8 @@ func Kilobytes(status []byte, key string) int64 {
 	return n
 }
 
-// NumericEntries returns the names in a directory that are numbers, such as the process IDs in /proc. If the
-// directory cannot be read, there are none.
+// NumericEntries returns the entries of a directory whose names are numbers, as numbers, such as the process IDs in
+// /proc. If the directory cannot be read, it returns nil.
 func NumericEntries(dir string) (pids []int) {
 	fd, err := open(dir, syscall.O_DIRECTORY)
 	if err != nil {
@@ -108,7 +110,7 @@ func NumericEntries(dir string) (pids []int) {
 	}
 }
 
-// Children returns the IDs of the child processes of all threads of a process.
+// Children returns the IDs of the child processes of a process. If the process has ended, it returns nil.
 func Children(pid int) (pids []int) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
 	for _, tid := range NumericEntries(dir) {
@@ -117,8 +119,8 @@ func Children(pid int) (pids []int) {
 	return pids
 }
 
-// ChildrenOf returns the IDs of the child processes of one thread, given the thread's directory in /proc. If
-// the thread has ended, there are none.
+// ChildrenOf returns the IDs of the child processes that one thread has started. thread is the thread's directory in
+// /proc, such as "/proc/PID/task/TID". If the thread has ended, there are none.
 func ChildrenOf(thread string) (pids []int) {
 	list, _ := Read(thread + "/children") // empty if the thread has ended
 	for _, f := range bytes.Fields(list) {
@@ -138,8 +140,8 @@ func ProcessTree(pid int) []int {
 	return pids
 }
 
-// FindByEnv returns the IDs of the processes, except this one, that have an environment variable beginning
-// with the given text, such as "NAME=VALUE".
+// FindByEnv returns the IDs of the processes, except this one, that have an environment variable beginning with the
+// given text, such as "NAME=" or "NAME=VALUE". It skips processes whose environment this user may not read.
 func FindByEnv(variable string) (pids []int) {
 	want := []byte("\x00" + variable)
 	for _, pid := range NumericEntries("/proc") {

@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// Bytes is a number of bytes. Its text is a number with an optional unit k, m or g, such as 512m; each unit
-// is 1024 times the one before.
+// Bytes is a number of bytes. As text it is a number with an optional unit k, m or g, such as 512m. The units mean
+// 1024 bytes, 1024*1024 bytes and 1024*1024*1024 bytes.
 type Bytes int64
 
 var units = []string{"k", "m", "g"}
 
-// Parse parses a size such as 512m. A size below 1 is an error.
+// Parse parses a size such as 512m; see Bytes. The unit may be a capital letter. Parse returns an error if the size
+// is below 1 or too large for an int64.
 func Parse(text string) (Bytes, error) {
 	digits, shift := strings.ToLower(text), 0
 	for i, unit := range units {

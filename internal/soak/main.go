@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// part has the names of those tests and benchmarks in one file that run only in `make soak`.
+// part has the names of tests and benchmarks in one file: those that run only in `make soak`.
 type part struct {
 	name, dir         string
 	tests, benchmarks []string
@@ -42,9 +42,9 @@ func (p part) String() string {
 	return strings.Join([]string{p.name, "./" + p.dir, pattern(p.tests), pattern(p.benchmarks)}, "\t")
 }
 
-// parts returns the tests and benchmarks of a package that run only in `make soak`, in a part for each file. If
-// code that runs before all tests uses kit.Soak, all tests count. Then the tests in files without the build tag
-// form one part, which is named after the directory.
+// parts returns the tests and benchmarks of a package that run only in `make soak`, in a part for each file. There is
+// one exception: if code that runs before all tests uses kit.Soak, all tests of the package run only in `make soak`.
+// The tests in files without the build tag soak then form one part, which is named after the directory.
 func parts(p *source.Package) []part {
 	more, every := p.Reaching(Mark), false
 	for d := range more {

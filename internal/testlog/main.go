@@ -101,7 +101,7 @@ func (s *summary) run(args []string) (passed bool) {
 	return err == nil && lines.Err() == nil
 }
 
-// outputLine is a line that a package printed, and the test that printed it, if any.
+// outputLine is a line that a package printed, with the name of the test that printed it, or "" if no test did.
 type outputLine struct{ test, text string }
 
 // reader processes the events of one run of go test.
@@ -143,7 +143,8 @@ func (r *reader) handle(e event) {
 	}
 }
 
-// printPackage prints the result line of a package that has passed, or all output of one that has failed.
+// printPackage prints the result line of a package if it has passed, or all its output if it has failed. e is the
+// event that reports the result.
 func (r *reader) printPackage(e event) {
 	r.packages = append(r.packages, duration{e.Package, e.Seconds})
 	for _, line := range r.output[e.Package] {

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// These expressions match the errors of the TOML package: all of them, then those about a value of the wrong
-// type and about text without quotes.
+// These expressions match error messages of the TOML package: place matches all of them, and the others match
+// messages about a value of the wrong type or about missing or wrong quotes.
 var (
 	place     = regexp.MustCompile(`(?s)^toml: (?:line ([0-9]+) ?)?(?:\(last key "([^"]*)"\))?: (.*)$`)
 	otherType = regexp.MustCompile(`^incompatible types: TOML value has type (\S+); destination has type (\S+)$`)
@@ -19,7 +19,7 @@ var (
 	noQuotes  = regexp.MustCompile(`^expected value but found (".*") instead$`)
 )
 
-// types has the words by which messages for users describe the types that are named in errors of the TOML package.
+// types maps the names of types in error messages of the TOML package to words for users.
 var types = map[string]phrase.Text{
 	"string": phrase.New("text in quotes"), "integer": phrase.New("a whole number without quotes"), "int64": phrase.New("a number without quotes"), "float": phrase.New("a number without quotes"),
 	"float64": phrase.New("a number with a point"), "boolean": phrase.New("true or false"), "bool": phrase.New("true or false"),
@@ -27,8 +27,8 @@ var types = map[string]phrase.Text{
 	"map[string]any": phrase.New("a table"), "[]map[string]any": phrase.New("a list of tables"), "time.Time": phrase.New("a date or a time"),
 }
 
-// Message returns a message for users about an error of the TOML package: the line and the key, if the error
-// has them, and what must be written there.
+// Message returns a message for users about err, an error of the TOML package. The message contains the line and the
+// key, if the error has them, and what must be written there. Another error gives its own text.
 func Message(err error) phrase.Text {
 	m := place.FindStringSubmatch(err.Error())
 	if m == nil {

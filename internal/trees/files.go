@@ -22,9 +22,9 @@ type File struct {
 	Link string      // target of a symbolic link
 }
 
-// List returns the files, directories and symbolic links below a directory; each directory precedes its
-// content. Permissions are normalized: 0444 for files and links, 0555 for executable files, and 0755 for
-// directories. Anything else, such as a device, is an error.
+// List returns the files, directories and symbolic links below a directory; each directory precedes its content.
+// Permissions are normalized: 0444 for files and links, 0555 for executable files, and 0755 for directories. If there
+// is anything else, such as a device, List returns an error.
 func List(dir string) ([]File, error) {
 	return list(dir, func(path string, d fs.DirEntry) (*File, error) {
 		switch {
@@ -48,9 +48,10 @@ func List(dir string) ([]File, error) {
 // Ignored lists the names of directories that do not belong to a bot's source: those of Git and Python.
 var Ignored = []string{".git", "__pycache__"}
 
-// ListSource returns the files and directories of a bot's source, in the order of List. A symbolic link to a
-// file is listed as that file. It omits the directories in Ignored, links to directories, broken links, and
-// everything that is neither a file nor a directory. Files have the permissions 0644 or 0755.
+// ListSource returns the files and directories of a bot's source, in the order of List. A symbolic link to a file is
+// listed as a file. ListSource leaves out the directories in Ignored, links to directories, broken links, and
+// everything else that is neither a file nor a directory. Files have the permissions 0644 or, if they are executable,
+// 0755.
 func ListSource(dir string) ([]File, error) {
 	return list(dir, func(path string, d fs.DirEntry) (*File, error) {
 		if d.IsDir() {
@@ -70,8 +71,9 @@ func ListSource(dir string) ([]File, error) {
 	})
 }
 
-// list calls look for everything below a directory, in the order of filepath.WalkDir, and returns the
-// results that are not nil, with their paths set. If look returns fs.SkipDir, the directory is left out.
+// list calls look for everything below a directory, in the order of filepath.WalkDir. It sets the paths of the
+// results and returns those that are not nil. If look returns fs.SkipDir for a directory, list leaves out the
+// directory.
 func list(dir string, look func(path string, d fs.DirEntry) (*File, error)) (files []File, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == dir {
@@ -89,8 +91,8 @@ func list(dir string, look func(path string, d fs.DirEntry) (*File, error)) (fil
 	return files, err
 }
 
-// fileOf returns a File for a regular file, with the given permissions. If anybody may execute the file, it
-// adds the permission to execute for all.
+// fileOf returns a File for a regular file, with the given permissions. If the file is executable by anybody, the
+// result also has permission to execute for everybody.
 func fileOf(info fs.FileInfo, permissions fs.FileMode) *File {
 	if info.Mode()&0o111 != 0 {
 		permissions |= 0o111
@@ -98,8 +100,8 @@ func fileOf(info fs.FileInfo, permissions fs.FileMode) *File {
 	return &File{Mode: permissions, Size: info.Size()}
 }
 
-// HashSource returns the hash of a bot's source in hexadecimal, which replays record. It is the SHA-256 of
-// the path, the executable bit, the size and the content of each file of ListSource, without directories.
+// HashSource returns the hash of a bot's source, in hexadecimal. It is the SHA-256 of the path, the executable bit,
+// the size and the content of each file that ListSource returns, without directories.
 func HashSource(dir string) (string, error) {
 	return hashOf(func(w io.Writer) error {
 		list, err := ListSource(dir)
@@ -127,7 +129,7 @@ func HashFile(path string) (string, error) {
 	})
 }
 
-// hashOf returns the SHA-256, in hexadecimal, of the bytes that write writes.
+// hashOf returns the SHA-256, in hexadecimal, of the bytes that the function write writes.
 func hashOf(write func(io.Writer) error) (string, error) {
 	h := sha256.New()
 	if err := write(h); err != nil {
@@ -136,8 +138,8 @@ func hashOf(write func(io.Writer) error) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// CopySource copies the files that ListSource finds in the directory from to a new directory with the path to. If it
-// fails, it removes the new directory.
+// CopySource makes a new directory at the path given by to, and copies there the files that ListSource finds in the
+// directory given by from. If it fails, it removes the new directory.
 func CopySource(to, from string) error {
 	list, err := ListSource(from)
 	if err != nil {
@@ -153,7 +155,7 @@ func CopySource(to, from string) error {
 	})
 }
 
-// copy adds f to the new tree, with the content that it has in the tree in dir.
+// copy adds f to the new tree. The content is read from the same path in the directory dir.
 func (w *Writer) copy(f File, dir string) error {
 	if f.Mode.IsDir() {
 		return w.Add(f, nil)
@@ -177,10 +179,11 @@ func copyFile(w io.Writer, path string) (int64, error) {
 	return io.Copy(w, in)
 }
 
-// Writer writes a tree of files into a new directory, and never outside of it, even if a path is malicious.
+// Writer writes files into a new directory, and never outside of it, even if a path is malicious.
 type Writer struct{ root *os.Root }
 
-// Write creates a directory, whose parent must exist, and calls add to fill it. If add fails, it is removed.
+// Write creates the directory dir, whose parent must exist, and calls add to fill it. If add fails, Write removes the
+// directory.
 func Write(dir string, add func(*Writer) error) (err error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
@@ -201,8 +204,8 @@ func Write(dir string, add func(*Writer) error) (err error) {
 	return add(&Writer{root})
 }
 
-// Add adds f to the new tree: a file with the given content, a directory or a symbolic link. Its parent
-// directory must exist, and f.Path must not.
+// Add adds a file, a directory or a symbolic link to the new directory. f.Path is its path there: the parent must
+// exist, and nothing may exist at the path itself. content is read only for a file.
 func (w *Writer) Add(f File, content io.Reader) error {
 	name := filepath.FromSlash(f.Path)
 	switch f.Mode.Type() {
@@ -222,8 +225,9 @@ func (w *Writer) Add(f File, content io.Reader) error {
 	return errors.Join(err, out.Chmod(f.Mode.Perm()), out.Close())
 }
 
-// Size returns the total size of all regular files at or below a path, in bytes, and the number of files,
-// directories and others below it. Files that do not exist or disappear meanwhile do not count.
+// Size returns the total size in bytes of all regular files at or below a path. files is the number of files,
+// directories and others below the path, without the path itself. What does not exist or disappears during the call
+// does not count.
 func Size(path string) (bytes int64, files int, err error) {
 	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -12,14 +12,14 @@ var formats = []struct{ begin, name string }{
 	{"MZ", WindowsProgram}, {"\x7fELF", LinuxProgram},
 }
 
-// The results of FormatOf for programs.
+// The results of FormatOf for programs, as opposed to archives.
 const (
 	WindowsProgram = "Windows program"
 	LinuxProgram   = "Linux program"
 )
 
-// FormatOf returns the format of a file that begins with head, such as "zip" or "7z", or "" if it is unknown. For every
-// file in the format of gzip or zstd it returns "tar.gz" or "tar.zst".
+// FormatOf returns the format of a file that begins with head, such as "zip" or "7z", or "" if it is unknown. For
+// every file in the format of gzip or zstd it returns "tar.gz" or "tar.zst".
 func FormatOf(head []byte) string {
 	for _, f := range formats {
 		if bytes.HasPrefix(head, []byte(f.begin)) {

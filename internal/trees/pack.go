@@ -19,9 +19,9 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%q was changed while it was packed", e.Path)
 }
 
-// WriteTar writes the listed files of the tree in dir as a tar archive in the given format, in the order of
-// the list. It omits times and owners, so that the same files always give the same bytes. If a file changes
-// its size, it returns a ChangedError.
+// WriteTar writes a tar archive in the given format. It contains the files of list, whose paths are relative to dir,
+// in the order of the list. It omits times and owners, so that the same files always give the same bytes. If the size
+// of a file has changed since it was listed, WriteTar returns a *ChangedError.
 func WriteTar(w io.Writer, dir string, list []File, format tar.Format) error {
 	t := tar.NewWriter(w)
 	for _, f := range list {
@@ -50,7 +50,8 @@ func writeEntry(t *tar.Writer, dir string, f File, format tar.Format) error {
 	return err
 }
 
-// Hash returns the hash of a tree in hexadecimal, the SHA-256 of the PAX tar archive of the files of List.
+// Hash returns the hash of a directory tree, in hexadecimal. It is the SHA-256 of a tar archive in PAX format with
+// the files that List returns for dir.
 func Hash(dir string) (string, error) {
 	return hashOf(func(w io.Writer) error { return writeTree(w, dir) })
 }
@@ -73,13 +74,14 @@ func Pack(w io.Writer, dir string) error {
 	return errors.Join(writeTree(z, dir), z.Close())
 }
 
-// newReader returns a reader of the tar archive in the output of Pack. It refuses input that needs more than
-// 32 MiB for the window of zstd.
+// newReader returns a reader that decompresses the output of Pack to a tar archive. It refuses input that needs more
+// than 32 MiB for the window of zstd.
 func newReader(packed io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(32<<20))
 }
 
-// HashPacked returns the hash of the tree in a file that Pack wrote, as Hash would after unpacking it.
+// HashPacked returns the hash of the tree in a file that Pack has written, without unpacking it. Hash returns the
+// same for the unpacked tree.
 func HashPacked(file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -128,8 +130,8 @@ func Unpack(packed io.Reader, dir string, maxFiles int, maxBytes int64) error {
 	})
 }
 
-// addEntry adds an entry of a tar archive with its content to the new tree. Files become read-only. An entry
-// that is no file, directory or symbolic link is an error.
+// addEntry adds an entry of a tar archive, with its content, to the new directory. Files become read-only. If the
+// entry is no file, directory or symbolic link, addEntry returns an error.
 func (w *Writer) addEntry(h *tar.Header, content io.Reader) error {
 	f := File{Path: path.Clean(h.Name), Mode: fs.FileMode(h.Mode) & 0o555, Link: h.Linkname}
 	switch h.Typeflag {

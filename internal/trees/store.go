@@ -19,14 +19,14 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Store is a directory of entries, each a tree or a single file, whose name is its key. The modification time
-// of an entry is the time of its last use. If a store exceeds its limits, it removes the least recently used
-// entries, but none in use. Several goroutines, stores and processes may share the directory. An entry is
-// always complete, even if a process is killed.
+// Store is a directory of entries. An entry is a directory tree or a single file, whose name is its key. The
+// modification time of an entry is the time of its last use. If a store exceeds its limits, it removes the least
+// recently used entries, except entries in use. Several goroutines, stores and processes may share the directory. An
+// entry is always complete, even if a process is killed.
 //
-// The subdirectory .trees has a file KEY.use for each key, on which each user of the entry holds a shared
-// lock, and a directory for each entry that is being made or removed. Locks on these files are only acquired,
-// and the directory is only changed, by a process that holds the lock .trees/lock.
+// The subdirectory .trees has a file KEY.use for each key, on which each user of the entry holds a shared lock, and a
+// directory for each entry that is being made or removed. A process may acquire locks on these files and change the
+// directory only while it holds the lock .trees/lock.
 type Store struct {
 	Options
 	dir          string
@@ -40,10 +40,11 @@ type Store struct {
 // Options configures a Store. Each field may be zero.
 type Options struct {
 	Limits // applied by Add
-	// IsKey reports whether a name can be a key. Other files in the directory are ignored. If it is nil,
-	// every name can.
+	// IsKey reports whether name can be a key. The store ignores other files in its directory. If IsKey is nil, every
+	// name can be a key.
 	IsKey func(name string) bool
-	// Hash returns the hash of an entry, which must be its key. If it is nil, entries are not checked.
+	// Hash returns the hash of the entry at path. An entry is damaged if its hash differs from its key. If Hash is
+	// nil, entries are not checked.
 	Hash func(path string) (string, error)
 	// Log receives messages about damaged entries, and about entries that cannot be removed. If it is nil,
 	// nothing is logged.
@@ -51,7 +52,8 @@ type Options struct {
 	Now func() time.Time // the clock; time.Now if nil
 }
 
-// Limits bounds the content of a Store. If an entry exceeds a limit, it is removed unless it is in use.
+// Limits bounds the content of a Store. If a limit is exceeded, the least recently used entries are removed, except
+// entries in use.
 type Limits struct {
 	Bytes int64         // size of all entries together; 0 means no limit
 	Age   time.Duration // time since the last use; 0 means no limit
@@ -64,7 +66,7 @@ type Entry struct {
 	UsedAt time.Time // time of the last use
 }
 
-// NewStore returns the store in the directory dir, which is created when it is needed.
+// NewStore returns the store in the directory dir. The directory is created only when it is needed.
 func NewStore(dir string, o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -78,7 +80,7 @@ func NewStore(dir string, o Options) *Store {
 	return &Store{Options: o, dir: dir}
 }
 
-// ErrReadOnly is wrapped by errors that say that this user may not change the directory of a store.
+// ErrReadOnly is wrapped by the errors of a store whose directory this user may not change.
 var ErrReadOnly = errors.New("the directory is read-only")
 
 // wrap adds context to an error about the directory of a store. If the reason is that the directory cannot
@@ -105,7 +107,8 @@ func (s *Store) isKey(name string) bool {
 
 func newLock(file string) *flock.Flock { return flock.New(file, flock.SetPermissions(0o644)) }
 
-// withLock calls do while this goroutine, alone among all processes, holds the lock of the store's directory.
+// withLock calls do while it holds the lock of the store's directory, which no other goroutine or process can hold at
+// the same time. It returns the error of do, or an error if it cannot lock the directory.
 func (s *Store) withLock(do func() error) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,8 +123,8 @@ func (s *Store) withLock(do func() error) (err error) {
 	return do()
 }
 
-// isLocked reports whether anybody holds a lock on a file. If it cannot find out, it returns true. The
-// caller must hold the lock of the directory.
+// isLocked reports whether anybody holds a lock on a file. If isLocked cannot find out, it returns true. The caller
+// must hold the lock of the store's directory.
 func isLocked(file string) bool {
 	l := flock.New(file, flock.SetFlag(os.O_RDONLY))
 	defer l.Close()
@@ -129,7 +132,8 @@ func isLocked(file string) bool {
 	return !isFree && !errors.Is(err, fs.ErrNotExist)
 }
 
-// Hold is one use of an entry of a Store. Until Release or the end of the process, the entry is not removed.
+// Hold protects an entry of a Store while the entry is used: the entry is not removed until Release is called or the
+// process ends.
 type Hold struct {
 	Path    string // path of the entry
 	store   *Store
@@ -137,15 +141,15 @@ type Hold struct {
 	release sync.Once
 }
 
-// holds has all holds that were not released, so that the garbage collector does not close their locks.
+// holds contains all holds that were not released. Otherwise the garbage collector would close their locks.
 var holds sync.Map
 
 func (s *Store) newHold(key string) *Hold {
 	return &Hold{Path: s.Path(key), store: s, lock: newLock(s.useLockPath(key))}
 }
 
-// hold begins a use of an existing entry and records the time of this use. The caller must hold the lock of
-// the directory.
+// hold returns a Hold for an existing entry, which must not be removed while it is used, and records the time of this
+// use. The caller must hold the lock of the store's directory.
 func (s *Store) hold(key string) (*Hold, error) {
 	h := s.newHold(key)
 	if ok, err := h.lock.TryRLock(); err != nil || !ok {
@@ -162,7 +166,7 @@ func (h *Hold) touch() {
 	os.Chtimes(h.Path, now, now)
 }
 
-// Release ends the use of the entry. Calls after the first do nothing.
+// Release ends the use of the entry, which may then be removed. Calls after the first do nothing.
 func (h *Hold) Release() {
 	h.release.Do(func() {
 		h.touch()
@@ -171,8 +175,9 @@ func (h *Hold) Release() {
 	})
 }
 
-// Get begins a use of an existing entry, without checking its hash, or returns fs.ErrNotExist. If this user
-// may not write in the directory, the entry is not locked, and other users can remove it at any time.
+// Get returns a Hold for an existing entry, which protects the entry until Release. It does not check the hash of the
+// entry. If there is no such entry, the error is fs.ErrNotExist. If this user may not write in the directory, the
+// entry is not protected, and other users can remove it at any time.
 func (s *Store) Get(key string) (h *Hold, err error) {
 	if !s.isKey(key) {
 		return nil, fmt.Errorf("trees: %q cannot be a key", key)
@@ -194,10 +199,10 @@ func (s *Store) Get(key string) (h *Hold, err error) {
 	return h, nil
 }
 
-// Add begins a use of the entry with a key. If the entry does not exist or is damaged, Add calls build, which must
-// create it at the given path, where nothing exists; an entry whose hash is not the key is an error. If several calls
-// want the same entry, one of them creates it and the others wait. Then Add removes other entries until the limits
-// hold, except entries in use.
+// Add returns a Hold for the entry with a key, which protects the entry until Release. If the entry does not exist or
+// is damaged, Add calls build, which must create it at the given path, where nothing exists. It is an error if the
+// hash of the new entry is not the key. If several calls want the same entry, one of them creates it and the others
+// wait. Then Add removes other entries until the limits hold, except entries in use.
 func (s *Store) Add(ctx context.Context, key string, build func(ctx context.Context, path string) error) (*Hold, error) {
 	turn, _ := s.turns.LoadOrStore(key, make(chan struct{}, 1))
 	select {
@@ -221,8 +226,8 @@ func (s *Store) Add(ctx context.Context, key string, build func(ctx context.Cont
 	return h, nil
 }
 
-// getChecked is like Get, but checks the hash of the entry, once in this process and again after Recheck. It
-// removes a damaged entry and returns fs.ErrNotExist.
+// getChecked is like Get but also checks the hash of the entry, unless the hash was checked since the start of this
+// process and the last call of Recheck. If the entry is damaged, getChecked removes it and returns fs.ErrNotExist.
 func (s *Store) getChecked(key string) (*Hold, error) {
 	h, err := s.Get(key)
 	if _, checked := s.verifiedKeys.Load(key); err != nil || checked {
@@ -240,7 +245,8 @@ func (s *Store) getChecked(key string) (*Hold, error) {
 	return nil, fs.ErrNotExist
 }
 
-// checkHash returns an error unless the hash of the files at a path is key.
+// checkHash returns an error unless the files at path have the hash key. It returns nil if the store does not check
+// hashes.
 func (s *Store) checkHash(key, path string) error {
 	if s.Hash == nil {
 		return nil
@@ -256,11 +262,11 @@ func (s *Store) checkHash(key, path string) error {
 	return nil
 }
 
-// Recheck makes Add check the hash of an entry again.
+// Recheck makes the next call of Add for the entry with the given key check its hash again.
 func (s *Store) Recheck(key string) { s.verifiedKeys.Delete(key) }
 
-// addNew creates the entry with a key by calling build, and begins a use of the entry. If another process has created
-// the entry meanwhile, addNew uses that entry.
+// addNew creates the entry with a key by calling build, and returns a Hold for it. If another process has created the
+// same entry meanwhile, addNew uses that entry.
 func (s *Store) addNew(ctx context.Context, key string, build func(context.Context, string) error) (h *Hold, err error) {
 	var dir string
 	var lock *flock.Flock
@@ -305,8 +311,8 @@ func (s *Store) warn(err error) {
 	}
 }
 
-// discard removes an entry from the store. It only moves the files to the directory for locks and unfinished
-// entries, from which Evict deletes them later. The caller must hold the lock of the directory.
+// discard removes an entry from the store. It only moves the files to the subdirectory .trees, from which Evict
+// deletes them later. The caller must hold the lock of the store's directory.
 func (s *Store) discard(key string) error {
 	dir, err := os.MkdirTemp(s.workPath(""), "old-")
 	if err == nil {
@@ -362,9 +368,8 @@ func (s *Store) size(key string) (int64, error) {
 	return bytes, err
 }
 
-// Surplus returns the entries of list that would have to be removed at the time now so that the limits hold.
-// The list must be in the order of Store.Entries. Surplus does not return entries for which needed returns
-// true; needed may be nil.
+// Surplus returns the entries that would have to be removed at the time now so that the limits hold. list must be in
+// the order of Store.Entries. Surplus skips entries for which needed returns true; needed may be nil.
 func (l Limits) Surplus(list []Entry, now time.Time, needed func(key string) bool) (surplus []Entry) {
 	total := sum(list)
 	for _, e := range list {
@@ -384,16 +389,17 @@ func sum(list []Entry) (bytes int64) {
 	return bytes
 }
 
-// Eviction is the result of Evict.
+// Eviction is the result of Store.Evict: what was removed, and what remains.
 type Eviction struct {
 	Entries        int   // number of removed entries
 	Bytes          int64 // bytes of removed entries
 	RemainingBytes int64 // bytes of the entries that remain
 }
 
-// Evict removes the least recently used entries until the limits hold. Entries in use, or for which needed
-// returns true, stay even if the limits then do not hold; needed may be nil. Evict also removes unfinished
-// entries of ended processes. The error joins those of everything that could not be removed.
+// Evict removes the least recently used entries until the limits in l hold. It never removes entries that are in use
+// or for which needed returns true, so that the limits may still be exceeded; needed may be nil. Evict also removes
+// the unfinished entries of processes that have ended. The error joins the errors of all entries that could not be
+// removed.
 func (s *Store) Evict(l Limits, needed func(key string) bool) (done Eviction, err error) {
 	var unused []string
 	err = s.withLock(func() error {
@@ -440,5 +446,6 @@ func (s *Store) cleanUp() (dirs []string) {
 	return dirs
 }
 
-// Bytes returns the total size of all entries in bytes, as the last call of Evict or Add has measured it.
+// Bytes returns the total size of all entries in bytes. It is the size after the last call of Evict, which Add also
+// calls, and 0 before.
 func (s *Store) Bytes() int64 { return s.bytes.Load() }

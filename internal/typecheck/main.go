@@ -39,7 +39,8 @@ func main() {
 	os.Exit(status)
 }
 
-// check returns the errors in the packages of the module in the directory called module, built for a system.
+// check returns the type errors in the packages of a module, built for an operating system. module is the directory
+// of the module, and system is a value of GOOS.
 func check(module, system string) ([]string, error) {
 	isOurs := func(file string) bool { return strings.HasPrefix(file, module+string(filepath.Separator)) }
 	loaded, err := packages.Load(&packages.Config{

@@ -10,9 +10,9 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// addBots adds bots of invented people to s. The numbers of versions of successive bots are 1, 2 and so on up to
-// maxVersions, then again 1. buildInfo returns the build result of each version. Each version replaces the
-// previous one on the ladders. live has the ID of each bot's last version.
+// addBots adds bots of invented people to s. The first bot has 1 version, the next 2 and so on up to maxVersions,
+// then again 1. Each version replaces the previous one on the ladders. buildInfo returns the build result of a
+// version; both of its arguments count from 0. live has the ID of each bot's last version.
 func addBots(ctx context.Context, s *store.Store, bots, botsPerPerson, maxVersions int, buildInfo func(bot, version int) store.BuildInfo) (live []int64, err error) {
 	unlimited := ladder.Limits{Bots: 1 << 20, Versions: 1 << 20}
 	var person ladder.Person

@@ -28,9 +28,9 @@ var measuredGames = []struct {
 	{"Teeko, random start", "teeko", nil},
 }
 
-// Duplicates measures the benefit of duplicate deals. A duplicate deal is played once in each rotation of the
-// bots over the seats. The measurement compares the numbers of duplicate deals and of single games that are
-// needed to distinguish two bots.
+// Duplicates measures the benefit of duplicate deals. A duplicate deal is played once in each rotation of the bots
+// over the seats. The results are the numbers of duplicate deals and of single games that are needed to distinguish
+// two bots.
 type Duplicates struct {
 	Deals int    // number of deals for each game
 	Seed  string // in the form that referee.ParseSeed reads
@@ -71,8 +71,9 @@ func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(t), nil
 }
 
-// playDeals plays a match and returns the scores and the points per seat of the first bot, by deal and rotation. A
-// score goes from -0.5 for a game that the bot does not win to +0.5 for one that it wins alone.
+// playDeals plays a match and returns the scores of the first bot, and its points minus those of its opponents.
+// Both are indexed by deal, then by rotation (seating). A score goes from -0.5 if the bot loses to +0.5 if it wins;
+// a tie is 0.
 func playDeals(ctx context.Context, m *match.Match) (scores, points [][]float64, err error) {
 	for range m.Deals {
 		scores = append(scores, make([]float64, m.Rotations()))
@@ -89,12 +90,12 @@ func playDeals(ctx context.Context, m *match.Match) (scores, points [][]float64,
 	return scores, points, err
 }
 
-// power is the statistical power behind the numbers of games in the table: the probability that they
-// distinguish two bots.
+// power is the probability that the numbers of games in the table suffice to distinguish two bots (statistical
+// power).
 const power = 0.8
 
-// worthRow returns a row of the table for one game. deals has the first bot's results by deal and rotation (seating),
-// and by is their kind, "wins" or "points". Cells are nil if the results do not allow an estimate.
+// worthRow returns a row of the table for one game. deals has the results of the first bot, by deal and rotation
+// (seating). by says what they are: "wins" or "points". Cells are nil if the results do not allow an estimate.
 func worthRow(title, by string, deals [][]float64) []any {
 	w := newWorth(deals)
 	row := []any{title, by, fmt.Sprintf("%+.3f ± %.3f", w.mean.Value, w.mean.PlusMinus()), nil, nil, nil, nil}

@@ -35,7 +35,8 @@ const studyRate = 190
 //go:embed bench_env.py
 var envProgram []byte
 
-// envWays are the ways in which the Python program can choose actions. Its argument word selects the way.
+// envWays are the ways in which the Python program can choose actions. The field word is the argument of the
+// program that selects the way.
 var envWays = []struct {
 	word, title string
 	numpy       bool
@@ -102,8 +103,8 @@ type envResult struct {
 	CPU          float64
 }
 
-// measure runs a Python program and returns its output. The program gets as arguments words and then the duration
-// of the measurement in seconds.
+// measure runs a Python program and returns its output. The program gets words as its first arguments and the
+// duration of the measurement in seconds as the last one.
 func (b Env) measure(ctx context.Context, python, program string, words ...string) (r envResult, err error) {
 	args := append(oneCore(), python, "-B", program)
 	args = append(append(args, words...), fmt.Sprint(b.Time.Seconds()))
@@ -121,7 +122,8 @@ func (b Env) measure(ctx context.Context, python, program string, words ...strin
 	return r, nil
 }
 
-// oneCore returns the words of a command that runs another command on one core, or nil if there is none.
+// oneCore returns the words of a command that runs another command on a single processor core, or nil if this
+// machine has no such command.
 func oneCore() []string {
 	cores := cores.All()
 	taskset, err := exec.LookPath("taskset")

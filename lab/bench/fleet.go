@@ -30,16 +30,17 @@ type Fleet struct {
 	Profile        string        // file for the server's CPU profile with the last of Workers; "" means none
 }
 
-// MaxWorkers is the maximal number of workers to measure. The server's NATS accepts no more connections.
+// MaxWorkers is the maximal number of workers that can be measured. The server's NATS accepts no more connections.
 const MaxWorkers = 4000
 
 // NoLadder is a value of Fleet.Ladders that switches off the measurement of ladders.
 const NoLadder = "none"
 
-// ladderWorkers and ladderVersions are the numbers of workers and versions in the measurements of Fleet.Ladders.
+// ladderWorkers and ladderVersions are the numbers of workers and of versions of bots in the measurements of
+// Fleet.Ladders.
 const ladderWorkers, ladderVersions = 10, 100
 
-// fleetColumns are the names of the columns of both tables, except the first, separated by "|".
+// fleetColumns has the names of the columns of both tables, separated by "|". It leaves out the first column.
 const fleetColumns = "|matches/s|standings ms|server CPU µs|workers CPU µs|memory MB|sent B|received B|disk B|joined s|matches"
 
 func (b Fleet) Run(ctx context.Context, log io.Writer) (*Report, error) {
@@ -85,8 +86,9 @@ func (b Fleet) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return r, nil
 }
 
-// measureAll creates a competition with one ladder and a number of versions. It measures the competition with
-// each of the given numbers of workers and returns a row for each. The ladder "" is smallestLadder.
+// measureAll creates a competition with one ladder and the given number of versions of bots. It measures the
+// competition with each number in workers and returns a row for each. If ladder is "", the ladder is
+// smallestLadder.
 func (b Fleet) measureAll(ctx context.Context, log io.Writer, ladder string, versions int, workers []int) (rows []fleetRow, err error) {
 	work, err := newFleetDirs()
 	if err != nil {
@@ -116,8 +118,8 @@ func (b Fleet) measureAll(ctx context.Context, log io.Writer, ladder string, ver
 	return rows, nil
 }
 
-// fleetDirs are the directories of a measurement: Disk for the server, and Memory for the workers, in a file
-// system in memory if there is one, because real workers would not share a disk.
+// fleetDirs are the directories of a measurement. Disk is for the server. Memory is for the workers, because real
+// workers would not share a disk with the server; it is in a file system in memory if there is one.
 type fleetDirs struct{ Disk, Memory string }
 
 func newFleetDirs() (d fleetDirs, err error) {

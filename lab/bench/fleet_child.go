@@ -24,8 +24,8 @@ import (
 	"github.com/timba-arena/timba/web/server"
 )
 
-// FleetEnv is the name of an environment variable. If it is set, "timba-lab bench fleet" calls RunFleetChild
-// with its value, which describes one of the processes of a measurement.
+// FleetEnv is the name of an environment variable. If the variable is set, "timba-lab bench fleet" calls
+// RunFleetChild with its value, which describes a process of a measurement.
 const FleetEnv = "TIMBA_BENCH_FLEET"
 
 // fleetChild configures a process of the measurement: the server, or the process that runs all workers. The process
@@ -38,9 +38,9 @@ type fleetChild struct {
 	Profile string // for the server: file for its CPU profile; "" means none
 }
 
-// RunFleetChild runs a process of a measurement until ctx or the input in ends. text is the value of FleetEnv, which
-// describes the process. When the process is ready, it writes to out the log lines for which the process that started
-// it waits.
+// RunFleetChild runs a process of a measurement until ctx or the input in ends. text is the value of FleetEnv,
+// which describes the process. When the process is ready, it says so by log lines on out, which its parent process
+// reads.
 func RunFleetChild(ctx context.Context, text string, in io.Reader, out, log io.Writer) error {
 	var p fleetChild
 	if err := json.Unmarshal([]byte(text), &p); err != nil || p.Dirs.Disk == "" {

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// joinTimeout is the time in which all workers must connect to the server.
+	// joinTimeout is the time in which all workers must have connected to the server.
 	joinTimeout = 10 * time.Minute
 	// requestInterval is the time between two requests for the standings.
 	requestInterval = 100 * time.Millisecond
-	// pollInterval is the time between two checks whether all workers are connected.
+	// pollInterval is the time between two checks whether all workers have connected.
 	pollInterval = 200 * time.Millisecond
 	// warmUpTime is how long the workers play before the measurement.
 	warmUpTime = 3 * time.Second
 )
 
-// fleetRow is the result of a measurement with one number of workers.
+// fleetRow is the result of the measurement with one number of workers.
 type fleetRow struct {
 	workers         int
 	joinSeconds     float64 // until all workers were connected
@@ -40,7 +40,7 @@ type fleetRow struct {
 	diskBytes       float64 // growth of the data directory for each match
 }
 
-// cells returns the cells of a row of the table: name, then the values in the order of fleetColumns.
+// cells returns a row of the table. The first cell is name, and the others have the order of fleetColumns.
 func (r fleetRow) cells(name any) []any {
 	return []any{
 		name, noDecimals(r.rate), oneDecimal(r.standingsMillis), noDecimals(r.serverCPU), noDecimals(r.workerCPU), noDecimals(r.memory / 1e6),
@@ -56,8 +56,8 @@ type fleetBench struct {
 	workers int
 }
 
-// measure starts a server with a new copy of the database and the process of all workers. It measures and
-// then stops both.
+// measure starts a server with a new copy of the database, and the process of all workers. It measures, stops both,
+// and returns the result.
 func (b fleetBench) measure(ctx context.Context) (row fleetRow, err error) {
 	data := b.dirs.data()
 	if err := errors.Join(os.RemoveAll(data), os.RemoveAll(b.dirs.workers())); err != nil {
@@ -100,7 +100,7 @@ func (b fleetBench) measure(ctx context.Context) (row fleetRow, err error) {
 	return row, err
 }
 
-// verify returns an error if the database of a server that has stopped is not consistent.
+// verify returns an error if the database is not consistent. The server must have stopped.
 func (d fleetDirs) verify(ctx context.Context) (err error) {
 	s, err := store.Open(d.data(), store.Options{ReadOnly: true})
 	if err != nil {
@@ -114,8 +114,8 @@ func (d fleetDirs) verify(ctx context.Context) (err error) {
 	return err
 }
 
-// measureWindow waits until all workers are connected and have played for a few seconds. It then measures for the
-// time Fleet.Time. If no match is finished in this time, it fails.
+// measureWindow waits until all workers are connected and have played for a few seconds. It then measures for
+// Fleet.Time, and returns an error if no match is finished in that time.
 func (b fleetBench) measureWindow(ctx context.Context, server, workers *process) (row fleetRow, err error) {
 	row.workers = b.workers
 	began := time.Now()

@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// smallestLadder is the name of the ladder in fleetSettings. Its matches are the smallest possible ones: two
-// games on the smallest board.
+// smallestLadder is the name of the ladder in fleetSettings. Each of its matches is as small as possible: two games
+// on the smallest board.
 const smallestLadder = "smallest"
 
 // fleetSettings is the configuration file of the server, in TOML. Its only ladder is smallestLadder.
@@ -36,8 +36,9 @@ clock = {movetime = 20000, startup = 60000}
 house = ["@random"]
 `
 
-// fleetConfig returns the configuration of the server with only one ladder, the one called ladderName in the
-// default configuration. If there is none, it fails. The ladderName "" stands for smallestLadder.
+// fleetConfig returns the configuration of the server. Its only ladder is the ladder of the default configuration
+// with the given name. If there is none, fleetConfig returns an error. If ladderName is "", the ladder is
+// smallestLadder.
 func fleetConfig(ladderName string) (*config.Config, error) {
 	c, err := config.Parse("bench fleet", []byte(fleetSettings))
 	if err != nil {
@@ -56,8 +57,8 @@ func fleetConfig(ladderName string) (*config.Config, error) {
 	return c, nil
 }
 
-// prepare creates the credentials of the workers and a data directory, of which every measurement uses a
-// copy. Its database has the ladder and the given number of versions, each of another bot.
+// prepare creates the credentials of the workers, and a data directory of which every measurement uses a copy. The
+// database has the ladder and the given number of versions, each of another bot.
 func (d fleetDirs) prepare(ctx context.Context, ladder string, versions, workers int) error {
 	c, err := fleetConfig(ladder)
 	if err != nil {
@@ -76,7 +77,7 @@ func (d fleetDirs) prepare(ctx context.Context, ladder string, versions, workers
 // botScript is the content of the only file in every version. It is never run.
 const botScript = "exit 1\n"
 
-// fillFleet creates a database in dir with the ladders of c. It adds the given number of bots, each with one
+// fillFleet creates a database in dir with the ladders of c. It adds as many bots as versions says, each with one
 // version that plays on these ladders.
 func fillFleet(ctx context.Context, dir datadir.Dir, c *config.Config, versions int) (err error) {
 	s, err := store.Open(string(dir), store.Options{Server: true})

@@ -17,9 +17,10 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// floorTime returns the shortest possible time of a turn, with which the time of the referee is compared. Without
-// clocks, rules or checks, it writes the recorded lines of the referee in script to processes of b on one core,
-// and reads a line for each turn. It repeats script until the given number of games is played.
+// floorTime returns the mean time of a turn without a referee. It is the minimum with which the time of the referee
+// is compared. floorTime starts a process of b for each seat on the given core. It writes the recorded lines in
+// script to the processes and reads a line for each turn, without clocks, rules or checks. It repeats the script
+// until the given number of games is played.
 func floorTime(b match.Contestant, core int, script []referee.Traffic, games int) (time.Duration, error) {
 	type result struct {
 		turn time.Duration

@@ -46,8 +46,8 @@ func (b Ladder) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return r, nil
 }
 
-// populationTable returns a table that compares ratings with true strengths. It has a row for each population
-// of simulated bots and each number of matches.
+// populationTable returns a table that shows how well ratings agree with the true strengths. It has a row for each
+// population (a typical ladder of simulated bots) and each number of matches.
 func populationTable(populations []simulation.PopulationResult) Table {
 	t := newTable("ladder|deals|matches a bot|wrong order, Elo|wrong order, fit|distance, Elo|distance, fit|error, Elo|error, fit|intervals that hold")
 	for _, p := range populations {

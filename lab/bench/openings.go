@@ -23,9 +23,9 @@ var noChanceGames = []struct {
 	{"Teeko, placed", "teeko", map[string]string{"start": "drop"}},
 }
 
-// The first maxExamined openings (random first moves) of each length are examined by balanceGames games of the
-// bot @greedy against itself. An opening is lopsided if one side scores at least lopsidedScore in them, which
-// happens by chance in 1 of 2,500 cases.
+// The first maxExamined openings (random first moves) of each length are examined: the bot @greedy plays
+// balanceGames games against itself after each. An opening is lopsided if one side scores at least lopsidedScore in
+// these games. This happens by chance in 1 of 2,500 cases.
 const (
 	balanceGames  = 20
 	lopsidedScore = 18
@@ -74,7 +74,8 @@ func resolve(game string, options map[string]string) (*rules.Variant, error) {
 	return g.Resolve(options)
 }
 
-// openings has the results of the measurement for the random first moves (openings) of one game and length.
+// openings has the results of the measurement for one game and one length. An opening is a sequence of random first
+// moves.
 type openings struct {
 	starts        int     // number of different first positions
 	deals         int     // number of deals that differ in the moves of the two games between @greedy and @first
@@ -126,8 +127,8 @@ func score(s rules.State, seat int) float64 {
 	return 0.5 + (points[seat]-points[1-seat])/2
 }
 
-// playGame plays from s, which it changes, to the end of the game. The bot bots[i] plays seat i; its random
-// choices depend only on seed. playGame appends the moves as text to record and returns it.
+// playGame plays from s to the end of the game, and changes s. The bot with the name bots[i] plays seat i. Its
+// random choices depend only on seed. playGame appends the moves as text to record and returns the result.
 func playGame(v *rules.Variant, s rules.State, bots [2]string, seed uint64, record []byte) ([]byte, error) {
 	var seats [2]*house.LocalSeat
 	for seat, name := range bots {

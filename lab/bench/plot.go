@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/lab/simulation"
 )
 
-// checkPlot returns an error if savePlot does not support the extension of file. A long measurement calls it
-// first, so as not to fail at its end. If file is "", no plot is wanted and the error is nil.
+// checkPlot returns an error if savePlot cannot write a file with the extension of file. A long measurement calls
+// it first, so as not to fail at its end. If file is "", no plot is wanted and the error is nil.
 func checkPlot(file string) error {
 	if file != "" && !slices.Contains([]string{".svg", ".png", ".pdf"}, filepath.Ext(file)) {
 		return fmt.Errorf("bench: the plot %q is not .svg, .png or .pdf", file)
@@ -74,7 +74,8 @@ func (b Fleet) draw(measured []fleetRow) error {
 	return savePlot(p, b.Plot)
 }
 
-// ticks returns the ticks of a logarithmic axis from one power of ten to another: 1, 2, 5, 10, 20 and so on.
+// ticks returns the ticks of a logarithmic axis: 1, 2, 5, 10, 20 and so on. from and to are the ends of the axis,
+// which must be powers of ten.
 func ticks(from, to float64) (list plot.ConstantTicks) {
 	for power := math.Floor(math.Log10(from)); power <= math.Log10(to); power++ {
 		for _, x := range []float64{1, 2, 5} {
@@ -101,8 +102,8 @@ var ladderCurves = []struct {
 	{"Elo K=32 a game, random pairing", color.NRGBA{0x7f, 0x7f, 0x7f, 0xff}},
 }
 
-// draw plots the rank correlation of each method against the number of matches of each bot, into the file
-// b.Plot. Around each curve, a band goes from the lowest to the highest run of the simulation.
+// draw draws the plot in the file b.Plot: the rank correlation of each method by the number of matches of each bot.
+// A band around each curve goes from the lowest to the highest run of the simulation.
 func (b Ladder) draw(r *simulation.Report) error {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%d bots, matches of %d duplicate deals, %d runs", r.Bots, r.Deals, r.Runs)

@@ -23,7 +23,7 @@ type process struct {
 	shutDown func() error // stops the process and waits for its end
 }
 
-// start starts the process that p describes and waits until it serves its metrics. The process runs until
+// start starts the process that p describes, and waits until its metrics can be requested. The process runs until
 // shutDown is called or ctx ends. Its error output is written to log.
 func (p fleetChild) start(ctx context.Context, log io.Writer) (*process, error) {
 	exe, err := os.Executable()
@@ -84,7 +84,7 @@ func (p fleetChild) start(ctx context.Context, log io.Writer) (*process, error) 
 	}
 }
 
-// get returns the body of the process's response to a GET request. A status other than 200 is an error.
+// get sends a GET request to the process and returns the body of the response. Any status but 200 is an error.
 func (p *process) get(ctx context.Context, path string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.address+path, nil)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *process) get(ctx context.Context, path string) ([]byte, error) {
 	return data, err
 }
 
-// metrics has the values of a process's Prometheus metrics by name. A name includes the labels.
+// metrics has the values of the Prometheus metrics of a process, by name. A name includes the labels.
 type metrics map[string]float64
 
 // The names of metrics. The first two are those of collectors.NewProcessCollector.
@@ -140,7 +140,7 @@ func (p *process) metrics(ctx context.Context) (metrics, error) {
 	return m, nil
 }
 
-// pause waits for the duration d. If ctx ends first, it returns the error of ctx.
+// pause waits for the duration d and returns nil. If ctx ends first, it returns the error of ctx.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

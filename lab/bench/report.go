@@ -32,7 +32,7 @@ func (r *Report) Write(w io.Writer) {
 	}
 }
 
-// Table is a table of results. A cell is a string, a number, a figure (a number with its format), or nil.
+// Table is a table of results. A cell is a string, a number, a figure (a number with a format for text), or nil.
 type Table struct {
 	Columns []string
 	Rows    [][]any
@@ -66,7 +66,7 @@ func (t Table) write(w io.Writer) {
 	})
 }
 
-// figure is a number in a cell of a Table. In JSON it is a plain number; in text it is printed with format, a
+// figure is a number in a cell of a Table. In JSON it is a plain number. In text it is printed with format, a
 // format string of package fmt.
 type figure struct {
 	format string

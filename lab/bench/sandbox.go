@@ -21,7 +21,7 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// Sandbox measures how much longer bots take in a sandbox, to start and in each turn.
+// Sandbox measures how much more time bots need in a sandbox: to start, and for each turn.
 type Sandbox struct {
 	Time      time.Duration // approximate time for each row
 	Languages []string      // languages of the starter bots to start; nil means all
@@ -153,8 +153,8 @@ func (b *sandboxBench) measureStart(what, title string, bot match.Contestant, n 
 	return nil
 }
 
-// startOnce starts n processes of a bot from one thread and returns the time until all have answered the
-// greeting. Before it returns, it stops the processes.
+// startOnce starts n processes of a bot from one thread. It returns the time until all have answered the greeting,
+// and stops the processes before it returns.
 func (b *sandboxBench) startOnce(bot match.Contestant, n int) (took time.Duration, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -234,9 +234,9 @@ func (b *sandboxBench) measureTurn(g *rules.Game, bot match.Contestant, ways []w
 	return nil
 }
 
-// addRow adds a row to the report. what is the measurement, of a bot that was run in way w. The row has the quartiles
-// of times, in the given unit. bare has the times in the same rounds without a sandbox; the last cell is the median
-// of the ratios times/bare, which does not depend on the load of the machine.
+// addRow adds a row to the report. what is the name of the measurement, and w says how the bot was run. The row
+// has the quartiles of times, in the given unit. bare has the times in the same rounds without a sandbox. The last
+// cell is the median of the ratios times/bare, which does not depend on the load of the machine.
 func (b *sandboxBench) addRow(what, bot string, w way, unit string, times, bare []float64) {
 	median, low, high := quantile(times, 0.5), quantile(times, 0.25), quantile(times, 0.75)
 	row := []any{what, bot, w.name, unit, twoDecimals(median), twoDecimals(low), twoDecimals(high)}

@@ -30,7 +30,7 @@ type Site struct {
 	Rate     int // maximal number of matches that finish per second during the busy part
 }
 
-// page is one kind of page of the site, with the measured response times.
+// page is one kind of page of the site. It has the response times that were measured for it.
 type page struct {
 	name       string
 	path       func() string // returns the path of a random page of this kind
@@ -115,7 +115,8 @@ func (c *siteCompetition) serve() (*httptest.Server, error) {
 	return httptest.NewServer(a.Handler(pages)), nil
 }
 
-// finishMatches stores finished matches until ctx ends, at most rate per second. It returns the actual rate.
+// finishMatches stores finished matches until ctx ends, at most rate per second. It returns the number that it has
+// stored per second on average.
 func (c *siteCompetition) finishMatches(ctx context.Context, rate int) (float64, error) {
 	began, n, r := time.Now(), 0, rand.New(rand.NewPCG(7, 8))
 	tick := time.NewTicker(time.Second / time.Duration(rate))
@@ -132,7 +133,8 @@ func (c *siteCompetition) finishMatches(ctx context.Context, rate int) (float64,
 	}
 }
 
-// pages returns all kinds of pages. Each request is for a random bot, person, ladder, match or game.
+// pages returns all kinds of pages of the site. Each request for a page is for another random bot, person, ladder,
+// match or game.
 func (c *siteCompetition) pages(b Site) []*page {
 	r, bots := rand.New(rand.NewPCG(3, 4)), b.Bots
 	match := func() string { return fmt.Sprintf("/matches/%d", 1+r.IntN(max(b.Matches, 1))) }

@@ -61,7 +61,7 @@ func newSiteCompetition(ctx context.Context, dir string, b Site) (*siteCompetiti
 	return c, nil
 }
 
-// addVersions adds the bots of timba and n bots of people, which then play on all ladders.
+// addVersions adds the house bots (part of timba) and n bots of invented people. All of them play on all ladders.
 func (c *siteCompetition) addVersions(ctx context.Context, n int) (err error) {
 	var bots []store.HouseBot
 	for _, name := range houseNames {
@@ -97,8 +97,8 @@ func (c *siteCompetition) addVersions(ctx context.Context, n int) (err error) {
 	return nil
 }
 
-// sitePool is the number of matches that are played for each ladder. Each of them is stored many times, with
-// different versions as its bots.
+// sitePool is the number of matches that are played for each ladder. Each of these matches is stored many times,
+// each time with other versions as its bots.
 const sitePool = 20
 
 func (c *siteCompetition) playPool() error {
@@ -114,8 +114,9 @@ func (c *siteCompetition) playPool() error {
 	return nil
 }
 
-// largestLadder returns a ladder of Podrida with the maximal number of seats, because its games have the
-// largest pages. It is a copy, with more seats, of the ladder of Podrida in ladders.
+// largestLadder returns a ladder for Podrida games with the largest possible number of players. The site has its
+// largest pages for these games. Apart from the name and the number of players, the ladder is a copy of the ladder
+// of Podrida in ladders.
 func largestLadder(ladders []ladder.Ladder) ladder.Ladder {
 	l := ladders[slices.IndexFunc(ladders, func(l ladder.Ladder) bool { return l.Game == podrida.Game.Name })]
 	l.Options = maps.Clone(l.Options)
@@ -125,7 +126,8 @@ func largestLadder(ladders []ladder.Ladder) ladder.Ladder {
 
 const largeSeats = 12
 
-// playLarge plays a match of the ladder with the most seats and stores it. It sets c.largeGames to its games.
+// playLarge plays a match of the ladder that largestLadder returned, stores the match, and sets c.largeGames to the
+// IDs of its games.
 func (c *siteCompetition) playLarge(ctx context.Context) error {
 	p, err := playLadder(c.config.Ladders[len(c.ladders)])
 	if err != nil {
@@ -162,8 +164,8 @@ func (c *siteCompetition) gamesOf(ctx context.Context, match int64) (ids []int64
 	return ids, err
 }
 
-// nextMatch returns one of the played matches with other bots. It chooses random bots with neighboring
-// indices in liveVersions.
+// nextMatch returns a match that was played before, but with other bots. They are chosen at random from 40
+// neighboring entries of liveVersions.
 func (c *siteCompetition) nextMatch(r *rand.Rand) playedMatch {
 	l := c.ladders[r.IntN(len(c.ladders))]
 	p := c.pool[l.Name][r.IntN(len(c.pool[l.Name]))]
@@ -176,7 +178,7 @@ func (c *siteCompetition) nextMatch(r *rand.Rand) playedMatch {
 	return p
 }
 
-// batchMatches is the number of matches that are stored together when the database is filled.
+// batchMatches is the number of matches that are stored in one call while the database is filled.
 const batchMatches = 500
 
 func (c *siteCompetition) fillMatches(ctx context.Context, n int) error {
@@ -192,7 +194,8 @@ func (c *siteCompetition) fillMatches(ctx context.Context, n int) error {
 	return nil
 }
 
-// storeMatches stores all matches as started and then finishes them concurrently, as a server does.
+// storeMatches stores all matches in list: first as started, then, concurrently, as finished. A server stores
+// matches in the same way.
 func (c *siteCompetition) storeMatches(ctx context.Context, list ...playedMatch) error {
 	var starts []store.MatchStart
 	for _, p := range list {

@@ -21,7 +21,7 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Speed measures the time that the referee needs for a turn, and the games that it plays per second.
+// Speed measures the time that the referee needs for a turn, and the number of games that it plays per second.
 type Speed struct {
 	Time time.Duration // approximate time for each number in the report
 }
@@ -41,13 +41,13 @@ func findBot(ctx context.Context, bot string) (match.Contestant, error) {
 	return p.Contestant, err
 }
 
-// echoC is the C source of a bot that answers at once with the first legal move. Almost all the time of its
-// turns is therefore time of the referee.
+// echoC is the C source of a bot that answers at once with the first legal move. The time of its turns is therefore
+// almost only time of the referee.
 //
 //go:embed echo/echo.c
 var echoC []byte
 
-// echoBot compiles the bot in echoC. Without a C compiler it returns the house bot @first.
+// echoBot compiles the bot in echoC and returns it. Without a C compiler it returns the house bot @first.
 func echoBot(ctx context.Context, log io.Writer) (match.Contestant, error) {
 	if _, err := exec.LookPath("cc"); err != nil {
 		fmt.Fprintln(log, "bench: no C compiler (cc) is installed: @first plays instead of a C bot")
@@ -67,12 +67,12 @@ func echoBot(ctx context.Context, log io.Writer) (match.Contestant, error) {
 	return findBot(ctx, bot)
 }
 
-// measureRounds is the number of repetitions of each measurement. Measurements to be compared take turns, so
-// that the load of the machine affects all of them equally.
+// measureRounds is how often each measurement is repeated. Measurements to be compared take turns, so that the load
+// of the machine affects all of them equally.
 const measureRounds = 7
 
-// measureTurns returns a table with the time of a turn in each game, in microseconds. It compares the time
-// with the referee and the minimal time, in which the same lines are exchanged without a referee.
+// measureTurns returns a table with the time of a turn in each game, in microseconds: with the referee, and the
+// minimal time, in which the same lines are exchanged without a referee.
 func (b Speed) measureTurns(ctx context.Context, log io.Writer) (Table, error) {
 	t := newTable("turn|referee µs|floor µs|ratio")
 	bot, err := echoBot(ctx, log)
@@ -148,8 +148,8 @@ func newMatch(g *rules.Game, bot match.Contestant) (*match.Match, error) {
 	return m, nil
 }
 
-// playMatch plays a match and returns the number of moves and the total duration of its games. The first game of
-// each rotation (seating) is left out, because it includes the start of the bots. A fault of a bot is an error.
+// playMatch plays a match and returns the number of moves and the total duration of its games. In each rotation
+// (seating) it does not count the first game, which includes the start of the bots. A fault of a bot is an error.
 func playMatch(ctx context.Context, m *match.Match) (moves int, took time.Duration, err error) {
 	first := map[int]bool{} // the first game of each rotation starts processes and does not count
 	err = m.Play(ctx, func(g *referee.GameResult) error {
@@ -173,8 +173,8 @@ func quantile(xs []float64, part float64) float64 {
 	return xs[min(len(xs)-1, int(part*float64(len(xs))))]
 }
 
-// measureGames returns a table with the games and moves per second that all cores together play. All seats are
-// processes of the bot @random.
+// measureGames returns a table with the numbers of games and moves per second that all cores together play. Every
+// seat is played by a process of the bot @random.
 func (b Speed) measureGames(ctx context.Context) (Table, error) {
 	t := newTable("games|games/s|moves/s")
 	bot, err := findBot(ctx, "@random")

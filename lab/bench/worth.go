@@ -9,19 +9,19 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// worth compares duplicate deals with single games. A duplicate deal is played with every seating of the bots; a
-// single game has its own deal and random seats.
+// worth compares duplicate deals with single games. A duplicate deal is a shuffle of the cards that is played once
+// with every seating of the bots. A single game has its own shuffle and random seats.
 type worth struct {
 	rotations int            // games of a deal
 	mean      stats.Estimate // of the means of the deals
-	// gameVariance is the variance of a single game. dealVariance is the variance of the mean of a duplicate
-	// deal over its rotations.
+	// gameVariance is the variance of a single game. dealVariance is the variance of the mean of a duplicate deal,
+	// which is taken over its games.
 	gameVariance, dealVariance float64
 }
 
-// factor returns how many single games give as much information as one game of a duplicate deal: gameVariance /
-// (rotations × dealVariance). If it is 1, duplicate deals bring no advantage. It is +Inf if all deals have the
-// same mean but the games differ.
+// factor returns how many single games give as much information about the strength of a bot as one game of a
+// duplicate deal: gameVariance / (rotations × dealVariance). 1 means that duplicate deals are no better than single
+// games. factor returns +Inf if dealVariance is 0 and gameVariance is not, and 1 if both are 0.
 func (w worth) factor() float64 {
 	if w.gameVariance == 0 {
 		return 1
@@ -29,8 +29,8 @@ func (w worth) factor() float64 {
 	return w.gameVariance / (float64(w.rotations) * w.dealVariance)
 }
 
-// newWorth computes the worth of duplicate deals from the scores or points of a bot, which deals has by deal and
-// rotation (seating). It must have at least two deals, each with all rotations.
+// newWorth computes the worth of duplicate deals from the results of a bot, which are its scores or its points.
+// deals has the results by deal and rotation (seating): at least two deals, each with all rotations.
 func newWorth(deals [][]float64) worth {
 	var means, within []float64
 	for _, games := range deals {
@@ -44,10 +44,10 @@ func newWorth(deals [][]float64) worth {
 	return w
 }
 
-// requiredDeals returns the number of independent deals with which the 95 % interval of their mean excludes 0
-// with probability power (by convention 0.8). The mean of a deal has the given true effect and variance. By
-// the normal approximation the number is ((z(0.975)+z(power)) × sd / effect)², rounded up, and at least 2. If
-// no number of deals is enough, ok is false.
+// requiredDeals returns how many independent deals are needed so that the 95 % interval of their mean excludes 0
+// with probability power (by convention 0.8). effect is the true mean of a deal, and variance its variance. By the
+// normal approximation the number is ((z(0.975)+z(power)) × sd / effect)², rounded up, and at least 2. If no number
+// of deals is enough, ok is false.
 func requiredDeals(effect, variance, power float64) (deals int, ok bool) {
 	z := distuv.UnitNormal.Quantile((1+stats.Confidence)/2) + distuv.UnitNormal.Quantile(power)
 	n := math.Ceil(z * z * variance / (effect * effect))

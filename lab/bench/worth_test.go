@@ -34,8 +34,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// noisy returns the points of both rotations of deals: a skill, plus the luck of the deal, which changes its
-// sign, plus noise with the variance 1.
+// noisy returns the points of a bot in both rotations of each deal. They are the sum of the skill, of the luck of
+// the deal, which changes its sign with the rotation, and of noise with the variance 1.
 func noisy(r *rand.Rand, skill, luck float64, deals int) [][]float64 {
 	games := make([][]float64, deals)
 	for i := range games {
@@ -45,8 +45,7 @@ func noisy(r *rand.Rand, skill, luck float64, deals int) [][]float64 {
 	return games
 }
 
-// TestWorth checks that the rotations cancel the luck of the deal, and that without luck they are like any
-// two games.
+// TestWorth checks that the rotations of a deal cancel its luck, and that without luck they are like any two games.
 func TestWorth(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 0))
 	const skill, luck = 0.2, 2

@@ -18,7 +18,7 @@ import (
 // noAction is the value that fills the unused end of a game's row in the array of legal actions.
 const noAction = math.MaxUint16
 
-// slot is the state of one of the games that are played in parallel, without its position.
+// slot has the state of one of the games that are played in parallel, except its position.
 type slot struct {
 	dealNumber uint32
 	seat       int8                    // the client's seat to move, or rules.Over
@@ -96,18 +96,19 @@ func NewBatch(c Config, workers int) (*Batch, error) {
 	return b, nil
 }
 
-// rowOf returns the bytes of game i in array a of the state frame, the message to the client. There are none if
-// the client did not request a.
+// rowOf returns the part of the message to the client that belongs to game i in array a. It is empty if the client
+// did not request this array.
 func (b *Batch) rowOf(a Array, i int) []byte {
 	start := a.Offset + i*a.rowBytes
 	return b.frame[start : start+a.rowBytes]
 }
 
-// errNotReset is the error for a frame that needs games if no reset frame has started them yet.
+// errNotReset is the error for a frame (message of the client) that needs games before a reset frame has started
+// any.
 var errNotReset = errors.New("env: the games have not begun: send a reset frame first")
 
-// Reset starts all games and writes the state frame, the message to the client. Game i plays the deal with the number
-// first+i of the match with the given seed.
+// Reset starts all games and writes the state frame, the message to the client. Game i plays deal first+i (a
+// shuffle or a start position) of the match that seed determines. Reset fails if the last deal number is too high.
 func (b *Batch) Reset(ctx context.Context, seed rules.Seed, first uint32) error {
 	if int64(first)+int64(len(b.slots)) > math.MaxUint32 {
 		return fmt.Errorf("env: first deal %d is too high for %d games: try 0", first, len(b.slots))
@@ -120,7 +121,8 @@ func (b *Batch) Reset(ctx context.Context, seed rules.Seed, first uint32) error 
 	})
 }
 
-// Next starts the next deal of each game i with which[i] != 0, and writes the state frame, the message to the client.
+// Next starts a new deal (a shuffle or a start position) in each game i with which[i] != 0, and writes the state
+// frame, the message to the client. The argument which must have a byte for each game.
 func (b *Batch) Next(ctx context.Context, which []byte) error {
 	if !b.isReset {
 		return errNotReset
@@ -142,9 +144,9 @@ func (b *Batch) Next(ctx context.Context, which []byte) error {
 	})
 }
 
-// Step applies an action of the client to every game that is not over, lets the house bots (part of timba) move,
-// and writes the state frame, the message to the client. The actions are one little-endian uint16 for each game,
-// the number of a move. If one of them is illegal, Step returns an error and no game changes.
+// Step makes a move of the client in every game that is not over, and then the moves of the house bots (part of
+// timba). It writes the state frame, the message to the client. actions has one little-endian uint16 for each game:
+// the number of a move. If one of the moves is illegal, Step returns an error and no game changes.
 func (b *Batch) Step(ctx context.Context, actions []byte) error {
 	if !b.isReset {
 		return errNotReset
@@ -188,8 +190,9 @@ func (b *Batch) legal(i int) []rules.Move {
 	return b.moves[start : start+int(b.slots[i].moveCount)]
 }
 
-// forEach clears the rewards in the state frame, the message to the client, and calls do for every game i, in several
-// goroutines if there are many games. If it returns an error, the batch must be reset before it is used again.
+// forEach calls do for every game i, in several goroutines if there are many games; w is the memory of the
+// goroutine. Before that it clears the rewards in the message to the client. After an error the batch must be
+// reset.
 func (b *Batch) forEach(ctx context.Context, do func(i int, w *worker) error) error {
 	rewards := b.arrays.rewards
 	clear(b.frame[rewards.Offset : rewards.Offset+rewards.rowBytes*len(b.slots)])
@@ -222,7 +225,8 @@ func (b *Batch) forEach(ctx context.Context, do func(i int, w *worker) error) er
 	return err
 }
 
-// deal starts a new game at index i, by its deal number, and resets its house bots (part of timba).
+// deal starts the game at index i again, with the deal (a shuffle or a start position) of its present deal number,
+// and resets its house bots (part of timba).
 func (b *Batch) deal(i int, w *worker) {
 	s := &b.slots[i]
 	w.src = rules.NewStream(referee.DealSeed(b.seed, int(s.dealNumber)))
@@ -245,10 +249,10 @@ func (b *Batch) dealNext(i int, w *worker) error {
 	return nil
 }
 
-// moveToTurn lets the house bots (part of timba) of game i move until the client has the turn or the game is over. It
-// then writes the scores and the observation of the game into the reply to the client. acted is false if the client
-// has not moved since the reset: then the client gets no reward for what the house bots did before its first turn,
-// and with automatic reset a deal that ends before that turn is replaced by the next one.
+// moveToTurn lets the house bots (part of timba) of game i move until the client has the turn or the game is over.
+// It then writes the scores and the observation of the game into the message to the client. acted reports whether
+// the client has moved in this deal. If it has not, the client gets no reward before its first turn. With automatic
+// reset, a deal that ends without a turn of the client is replaced by the next one.
 func (b *Batch) moveToTurn(ctx context.Context, w *worker, i int, acted bool) error {
 	state := b.games.state(i)
 	seat, err := b.moveBots(ctx, i, state)
@@ -268,8 +272,8 @@ func (b *Batch) moveToTurn(ctx context.Context, w *worker, i int, acted bool) er
 	return b.writeObservation(i, w, state)
 }
 
-// skipToTurn starts further deals of game i until the client gets a turn, and returns the client's seat. It
-// fails after maxSkippedDeals deals.
+// skipToTurn starts new deals in game i until the client gets a turn, and returns the client's seat. state is the
+// position of the game. skipToTurn fails after maxSkippedDeals deals.
 func (b *Batch) skipToTurn(ctx context.Context, w *worker, i int, state rules.State) (int, error) {
 	for range maxSkippedDeals {
 		if err := b.dealNext(i, w); err != nil {
@@ -282,12 +286,12 @@ func (b *Batch) skipToTurn(ctx context.Context, w *worker, i int, state rules.St
 	return rules.Over, fmt.Errorf("env: game %d: %d deals in a row end before the client's turn: leave it more seats", i, maxSkippedDeals)
 }
 
-// maxSkippedDeals is the maximal number of consecutive deals that are skipped. A deal is skipped if it ends
-// before the client has a turn, for example because a hand wins at once.
+// maxSkippedDeals is the maximal number of deals in a row that are skipped because they end before the client has a
+// turn, for example because a hand wins at once.
 const maxSkippedDeals = 10_000
 
 // moveBots lets the house bots (part of timba) of game i move until the client has the turn, and returns the
-// client's seat. If the game ends first, it returns rules.Over.
+// client's seat. If the game ends first, it returns rules.Over. state is the position of the game.
 func (b *Batch) moveBots(ctx context.Context, i int, state rules.State) (int, error) {
 	for {
 		seat := state.Turn()

@@ -29,7 +29,7 @@ const (
 	MaxGames = 65_536
 	// MaxMemory is the maximal size of positions and arrays, in bytes.
 	MaxMemory = 256 << 20
-	// MaxBots is the maximal number of bots of timba over all games.
+	// MaxBots is the maximal number of house bots (part of timba) in all games of a connection together.
 	MaxBots = 16_384
 	// MaxThinkers is the maximal number of bots of timba that search, over all games. Each of them has memory of
 	// its own.
@@ -120,8 +120,8 @@ func ParseConfig(document []byte) (Config, error) {
 	return c, nil
 }
 
-// readKeys stores the values of a JSON object in the variables of keys. It then checks all variables,
-// including those of missing keys. An unknown key is an error.
+// readKeys stores the values in document, a JSON object, in the variables of keys. It then checks all variables,
+// even those of keys that the document does not have. An unknown key in the document is an error.
 func readKeys(document []byte, keys []configKey) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(document, &given); err != nil || given == nil {
@@ -146,8 +146,9 @@ func readKeys(document []byte, keys []configKey) error {
 	return nil
 }
 
-// resolve sets c.Variant to the named game with the given options, and c.Bots to the house bots in seats, whose
-// keys are seat numbers. It is an error if no seat remains for the client or if there are too many bots.
+// resolve sets c.Variant to the game with the given name and options. It sets c.Bots to the house bots (part of
+// timba) in seats, whose keys are seat numbers. It returns an error if no seat remains for the client or if there
+// are too many bots.
 func (c *Config) resolve(name string, options map[string]json.RawMessage, seats map[string]string) error {
 	game, err := games.Find(name)
 	if err != nil {

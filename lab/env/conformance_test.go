@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// matches are matches that both the referee and a batch play.
+// matches has the matches that both the referee and a batch play.
 var matches = []struct{ game, options, bots string }{
 	{"brisca", "exchange=yes last10=yes blackhand=yes hunt3=yes", "@greedy @random"},
 	{"brisca", "players=4 teams=yes", "@random @greedy @first @random"},
@@ -51,8 +51,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// playMatch plays two deals with house bots and then the others, all in processes, and returns the replays of
-// rotation 0.
+// playMatch plays two deals, with the house bots named in bots in some seats and others in the rest, all in
+// processes. It returns the replays of rotation 0.
 func playMatch(t *testing.T, game, options, bots string, seed rules.Seed, others ...match.Contestant) []*referee.Replay {
 	t.Helper()
 	var specs []program.BotSpec
@@ -83,7 +83,7 @@ func playMatch(t *testing.T, game, options, bots string, seed rules.Seed, others
 	return replays
 }
 
-// follow makes the client's moves of the replays, one game for each, and compares the resulting games.
+// follow makes the client's moves of the replays in b, one game for each replay, and compares the resulting games.
 func follow(t *testing.T, b *Batch, replays []*referee.Replay, seed rules.Seed) {
 	t.Helper()
 	kit.Must(t, b.Reset(t.Context(), seed, 0))

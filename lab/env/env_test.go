@@ -25,7 +25,7 @@ var variants = []string{
 	"teeko", "teeko start=drop squares=advanced limit=50", "teeko opening=4",
 }
 
-// numbersOf returns the row of game i in an array.
+// numbersOf returns the numbers of game i in the named array.
 func numbersOf(b *Batch, name string, i int) (row []float64) {
 	var a Array // without rows if it is left out
 	for _, other := range b.layout.Arrays {
@@ -52,7 +52,7 @@ func numbersOf(b *Batch, name string, i int) (row []float64) {
 	return row
 }
 
-// one returns the single number of game i in an array.
+// one returns the only number of game i in the named array.
 func one(b *Batch, name string, i int) int { return int(numbersOf(b, name, i)[0]) }
 
 // TestObservation checks that an observation matches the view line, that the actions are those of the turn
@@ -208,7 +208,7 @@ func TestRewards(t *testing.T) {
 	}
 }
 
-// TestNext checks that Next starts the next deal of the selected games only.
+// TestNext checks that Next starts the next deal of the selected games, and changes no other game.
 func TestNext(t *testing.T) {
 	b := newTestBatch(t, 1, "brisca", "games", 3, "auto", false)
 	kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))

@@ -32,8 +32,8 @@ const (
 	frameError  frameKind = 'E' // an error message
 )
 
-// maxPayload is the maximal size, in bytes, of the payload of a client's frame. The largest has the actions
-// of all games.
+// maxPayload is the maximal size, in bytes, of the payload of a client's frame. The largest frame has the actions
+// of all games, two bytes for each.
 const maxPayload = 2 * MaxGames
 
 // errOutOfSync is wrapped by an error after which the server does not know where the next frame starts.

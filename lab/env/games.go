@@ -19,7 +19,8 @@ type shape struct {
 	widest      int    // maximal number of legal moves in a position
 	highestMove string // text of the move with the highest number
 	bytes       int    // size of a position in memory
-	// positions returns a list of n positions. Each must be dealt before it is used.
+	// positions returns a list of n positions. Before a position is used, the list's method deal must be called for
+	// it.
 	positions func(n int) positions
 }
 
@@ -42,8 +43,8 @@ var shapes = map[*rules.Game]func(options any) shape{
 		func(teeko.Rules) (int, string) { return 4 * 8, lastMove(teekoSize) }),
 }
 
-// lastMove returns the text of the move with the highest number on a board of size*size squares: from the
-// last square to the same square.
+// lastMove returns, for a board of size*size squares, the text of the move with the highest number: from the last
+// square to the same square.
 func lastMove(size int) string { return fmt.Sprintf("%d-%d", size*size-1, size*size-1) }
 
 func tablePoints(t *baraja.Table, dst []float32) {
@@ -68,9 +69,9 @@ type dealable[S, R any] interface {
 	Deal(R, *rules.Stream)
 }
 
-// shapeFunc returns a function for shapes. observe writes what a seat may know of a position. points sets the
-// points by seat in a game that is not over. moves returns the maximal number of legal moves, and the text of
-// the move with the highest number.
+// shapeFunc returns a function for the map shapes. observe writes what a seat may know of a position. points stores
+// the points by seat in a game that is not over. moves returns the maximal number of legal moves in a position, and
+// the text of the move with the highest number.
 func shapeFunc[S, R any, P dealable[S, R]](
 	observe func(P, int, *rowWriter), points func(P, []float32), moves func(R) (int, string),
 ) func(any) shape {

@@ -37,13 +37,15 @@ type Layout struct {
 	Size      int               `json:"size"` // of the payload of a state frame, in bytes
 }
 
-// arraySet describes each array of the message to the client. A field is zero if the client does not want that array.
+// arraySet has the description of each array in the message to the client. A field is zero if the client does not
+// want that array.
 type arraySet struct {
 	rewards, points, deal, ply, count, legal, numbers, turn, over, ranks, planes, mask Array
 }
 
-// newLayout arranges the arrays of the message to the client in descending order of element size. It returns an
-// error if the games need too much memory.
+// newLayout computes the positions of the arrays in the message to the client, those with the largest elements
+// first. It returns them as a Layout for the client, and also as fields of the result at. It returns an error if
+// the games need more memory than MaxMemory.
 func newLayout(c *Config, s *shape) (l *Layout, at arraySet, err error) {
 	v := c.Variant
 	l = &Layout{
@@ -88,8 +90,8 @@ func newLayout(c *Config, s *shape) (l *Layout, at arraySet, err error) {
 	return l, at, l.check(s)
 }
 
-// add appends an array with elements of type kind (see Array.Type) for all games. width has the dimensions of the
-// part for one game.
+// add appends an array that has a part for each game, and returns it. kind is the type of the elements (see
+// Array.Type). width has the dimensions of the part for one game.
 func (l *Layout) add(name, kind string, width ...int) Array {
 	row := int(kind[1] - '0')
 	for _, n := range width {
@@ -112,8 +114,8 @@ func (l *Layout) check(s *shape) error {
 	return nil
 }
 
-// actions returns the texts of all moves by their numbers, up to the move with the text last. For a number
-// that is not a move, the text is "".
+// actions returns the texts of all moves, by their numbers, up to the move whose text is last. The text of a number
+// that is not a move is "". It returns an error if last is not the text of a move.
 func actions(s rules.State, last string) ([]string, error) {
 	highest, err := s.ParseMove(last)
 	if err != nil {

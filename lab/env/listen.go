@@ -69,7 +69,7 @@ func (s *Server) serve(ctx context.Context, conn net.Conn, problems *log.Logger)
 	}
 }
 
-// sendTimeout is the time that a client has to read the error before its connection is closed.
+// sendTimeout is the time that a client has to read a last error message before its connection is closed.
 const sendTimeout = time.Second
 
 func (s *Server) sendError(conn net.Conn, err error) {
@@ -98,8 +98,8 @@ func (t *timeoutConn) Write(p []byte) (int, error) {
 	return t.Conn.Write(p)
 }
 
-// listen creates a Unix socket at path. It first removes a socket at that path that no server uses; any
-// other file there is an error.
+// listen creates a Unix socket at path. If a socket that no server uses is at that path, listen removes it first.
+// Any other file there is an error.
 func listen(ctx context.Context, path string) (net.Listener, error) {
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode()&fs.ModeSocket == 0 {

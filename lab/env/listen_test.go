@@ -48,7 +48,7 @@ func start(t *testing.T, s Server) (path string, stop func() string) {
 	}
 }
 
-// dial connects and sends a frame unless it is empty.
+// dial connects to the socket at path and sends a frame, unless send is empty.
 func dial(t *testing.T, path, send string) net.Conn {
 	t.Helper()
 	conn := kit.Get[net.Conn](t)(net.Dial("unix", path))
@@ -135,8 +135,8 @@ func TestUnread(t *testing.T) {
 	})
 }
 
-// idle runs client against a server that closes idle connections after a minute, in a bubble with fake time.
-// It expects a line in the log.
+// idle runs client against a server that closes idle connections after a minute. Time is fake. The server must
+// write a line to its log.
 func idle(t *testing.T, client func(conn net.Conn)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

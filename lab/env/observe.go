@@ -8,8 +8,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// writeScores writes into the message to the client the points of game i, whether it is over, and at its end the
-// ranks. After a move of the client (acted) and at the end it also writes the rewards since it last wrote some.
+// writeScores writes into the message to the client the points of game i, whether the game is over and, if so, the
+// ranks. If the game is over or acted is true (the client has just moved), it also writes the rewards for
+// everything that has happened since rewards were last written.
 func (b *Batch) writeScores(i int, w *worker, state rules.State, acted bool) {
 	rewards, standing, ranks := b.rowOf(b.arrays.rewards, i), b.rowOf(b.arrays.points, i), b.rowOf(b.arrays.ranks, i)
 	points, last := w.points[:b.layout.Players], &b.slots[i].points
@@ -42,8 +43,8 @@ func (b *Batch) writeScores(i int, w *worker, state rules.State, acted bool) {
 
 func putFloat(dst []byte, x float32) { binary.LittleEndian.PutUint32(dst, math.Float32bits(x)) }
 
-// writeObservation writes into the message to the client what the seat to move in game i may know, and its legal
-// moves. In a game that is over, the observation is all zeros.
+// writeObservation writes what the seat to move in game i may know, and its legal moves, into the message to the
+// client. If the game is over, the observation is all zeros.
 func (b *Batch) writeObservation(i int, w *worker, state rules.State) error {
 	s := &b.slots[i]
 	binary.LittleEndian.PutUint32(b.rowOf(b.arrays.deal, i), s.dealNumber)
@@ -65,8 +66,8 @@ func (b *Batch) writeObservation(i int, w *worker, state rules.State) error {
 	return nil
 }
 
-// writeMoves writes the legal moves of game i into the message to the client, as a list and as a mask. It skips
-// the form that the client does not want.
+// writeMoves writes the legal moves of game i into the message to the client, as a list and as a mask. If the
+// client wants only one of the two, it writes only that.
 func (b *Batch) writeMoves(i int, state rules.State) error {
 	s := &b.slots[i]
 	mask, list := b.rowOf(b.arrays.mask, i), b.rowOf(b.arrays.legal, i)

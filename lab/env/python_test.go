@@ -24,7 +24,7 @@ type client struct {
 	env         []string
 }
 
-// newClient writes the client into a new directory. $TIMBA_LAB is the test binary.
+// newClient writes the Python client into a new directory. In its environment, $TIMBA_LAB is the test binary.
 func newClient(t *testing.T) *client {
 	t.Helper()
 	kit.Slow(t)
@@ -43,7 +43,7 @@ func newClient(t *testing.T) *client {
 	return c
 }
 
-// run runs a program of the directory and returns its output.
+// run runs a program in the directory and returns its output.
 func (c *client) run(t *testing.T, env string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), c.python, append([]string{"-B"}, args...)...)
@@ -93,8 +93,8 @@ func TestPython(t *testing.T) {
 	}
 }
 
-// A policy in Python plays a match by what a learner sees. One that chooses the first action plays as the house bot
-// @first does, whatever it prints.
+// TestPythonBot checks that a policy in Python plays a match by what a learner sees. If it always chooses the first
+// action, it plays as the house bot @first, whatever it prints.
 func TestPythonBot(t *testing.T) {
 	c := newClient(t)
 	kit.Must(t, os.Rename(filepath.Join(c.dir, "timba"), filepath.Join(c.dir, "timba-lab")))

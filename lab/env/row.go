@@ -14,9 +14,9 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// rowWriter writes what a seat may know of one game into two arrays of the message to the client: "planes", such
-// as one number, 0 or 1, for each card, and "numbers". If layout is not nil, it writes no values, but appends the
-// names of planes and numbers to it.
+// rowWriter writes what a seat may know of one game into two arrays of the message to the client. The array
+// "planes" has only zeros and ones, such as one number for each card; "numbers" has other numbers. If layout is not
+// nil, rowWriter writes no values, but appends the names of planes and numbers to layout.
 type rowWriter struct {
 	planes  []uint8
 	numbers []byte
@@ -57,8 +57,9 @@ func (r *rowWriter) putCards(cards baraja.Set) {
 	r.plane += baraja.Cards
 }
 
-// writeSeatCards writes the cards of each seat as a plane of zeros and ones. It starts with the observing seat,
-// seat, and goes on in the order of turns. If from is 1, it omits the observing seat.
+// writeSeatCards writes the cards of each seat as a plane of zeros and ones. cards has the cards by seat. The order
+// is that of turns, and begins with the observing seat, which is the argument seat. If from is 1, the observing
+// seat is left out; if from is 0, it is not.
 func (r *rowWriter) writeSeatCards(name string, from, seat int, cards []baraja.Set) {
 	if r.layout != nil {
 		for n := from; n < len(cards); n++ {
@@ -76,8 +77,8 @@ func (r *rowWriter) writeSeatCards(name string, from, seat int, cards []baraja.S
 	}
 }
 
-// writeBoard writes a bit board as size*size zeros and ones. apart is the number of bits from the start of a row
-// to the start of the next.
+// writeBoard writes the board as size*size zeros and ones, row by row. In the bits of board, a row begins apart
+// bits after the row before.
 func (r *rowWriter) writeBoard(name string, board uint64, size, apart int) {
 	if r.layout != nil {
 		r.layout.Planes = append(r.layout.Planes, Plane{name, size * size})
@@ -109,8 +110,8 @@ func (r *rowWriter) writeFlag(name string, on bool) {
 	}
 }
 
-// writeSeatNumbers writes the result of number for each seat. It starts with the observing seat, seat, and
-// goes on in the order of turns.
+// writeSeatNumbers writes a number for each seat, which it gets by calling the function number. The order is that
+// of turns, and begins with the observing seat, which is the argument seat.
 func (r *rowWriter) writeSeatNumbers(name string, players, seat int, number func(seat int) int) {
 	if r.layout != nil {
 		for n := range players {
@@ -128,9 +129,9 @@ func (r *rowWriter) writeSeatNumbers(name string, players, seat int, number func
 	}
 }
 
-// writeTricks writes planes (zeros and ones for cards) in the order of turns, starting with the observing seat,
-// seat: first the cards of all other seats in the current trick, whose first card is that of the leader, then the
-// cards that each seat has played so far, which are in played.
+// writeTricks writes planes (zeros and ones for cards) in the order of turns, from the observing seat on, which is
+// the argument seat. First come the cards of the other seats in the current trick; its first card is that of the
+// seat leader. Then come the cards that each seat has played so far, which the argument played has by seat.
 func (r *rowWriter) writeTricks(leader int, trick []baraja.Card, seat int, played []baraja.Set) {
 	var lies [rules.MaxSeats]baraja.Set
 	for _, c := range trick {

@@ -51,7 +51,7 @@ func seen(l *Layout, o rules.Observation) (map[string]string, map[string]int) {
 	return planes, numbers
 }
 
-// seenTricks returns the parts that all card games have in common.
+// seenTricks returns the planes and numbers that all card games have in common.
 func seenTricks(l *Layout, view protocol.Pairs, seat int) (map[string]string, map[string]int) {
 	played := make([]string, l.Players)
 	trick := make([]string, l.Players)
@@ -85,7 +85,7 @@ func seenTricks(l *Layout, view protocol.Pairs, seat int) (map[string]string, ma
 	return planes, numbers
 }
 
-// around returns the distance from one seat to another in the order of turns.
+// around returns the distance of seat from another seat, from, in the order of turns.
 func around(seat, from, players int) int { return (seat + players - from) % players }
 
 func suitOf(card string) string { return card[len(card)-1:] }
@@ -105,7 +105,7 @@ func sorted(cards string) string {
 	return string(set.Text(nil))
 }
 
-// bySeat adds a number for each seat, where "-" stands for -1.
+// bySeat adds a number for each seat to numbers. list has the numbers by seat; "-" stands for -1.
 func bySeat(numbers map[string]int, name, list string, seat int) {
 	words := strings.Split(list, ",")
 	for s, word := range words {
@@ -132,7 +132,7 @@ func seenTeeko(view protocol.Pairs) (map[string]string, map[string]int) {
 	return planes, map[string]int{"seat": strings.Index("bw", me), "placing": strings.Count(view.Get("phase"), "drop")}
 }
 
-// squares returns the squares of a board that have a letter.
+// squares returns the squares of a board on which the given letter stands.
 func squares(board, letter string) string {
 	var all []string
 	for square, l := range strings.Split(board, "") {

@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// Serve reads frames (messages) of one client from in and writes the answers to out, until ctx or the input in ends.
+// Serve reads frames (messages) of one client from in and writes the answers to out, until ctx or the input ends.
 // The games use the given number of goroutines, or one for each core if workers is 0. Serve fails if it cannot read
 // or write, or if it cannot find the start of the next frame.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, workers int) error {
@@ -31,9 +31,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, workers int) error 
 	}
 }
 
-// ServeClient calls Serve with stdin and stdout, which are pipes to the client that started this process. Unless stdin
-// is a terminal, it ignores the interrupt signal: Ctrl+C reaches the client, too, and when the client ends, so do stdin
-// and Serve.
+// ServeClient calls Serve with stdin and stdout, which are pipes to the client that started this process. Unless
+// stdin is a terminal, it ignores the interrupt signal: Ctrl+C also reaches the client, and when the client ends,
+// stdin and therefore Serve end.
 func ServeClient(ctx context.Context, workers int) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		signal.Ignore(os.Interrupt)
@@ -79,8 +79,8 @@ func (s *session) run() error {
 	}
 }
 
-// answer returns the frame that answers a client's frame. If it returns an error, the caller must send that
-// in an error frame.
+// answer returns the frame that answers a client's frame of kind k. If it returns an error, the caller must send
+// that error in an error frame.
 func (s *session) answer(k frameKind, payload []byte) (reply []byte, err error) {
 	if s.batch == nil && k != frameMake {
 		return nil, fmt.Errorf("env: a frame of kind %q comes before the games: send a make frame (\"M\") first", string(rune(k)))
@@ -104,8 +104,8 @@ func (s *session) answer(k frameKind, payload []byte) (reply []byte, err error) 
 	return s.batch.message, err
 }
 
-// makeBatch creates games as the payload, a JSON document, describes them. They replace the client's present
-// games. It returns a message with the layout of the new ones.
+// makeBatch creates the games that payload, a JSON document, describes. They replace the games that the client has.
+// It returns a message with the layout of the new games.
 func (s *session) makeBatch(payload []byte) ([]byte, error) {
 	c, err := ParseConfig(payload)
 	if err != nil {

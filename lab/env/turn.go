@@ -10,9 +10,10 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// ObserveTurn sets the arrays of the state frame to what a learner would see in a position of a match: the observation
-// and the legal moves. payload is the seat that has to move as a byte, followed by the lines "view" and "turn" of the
-// protocol, separated by LF. The batch must have one game, and must be reset before that game is played.
+// ObserveTurn sets the arrays of the state frame to what a learner would see in a position of a match: the
+// observation and the legal moves. payload is the seat that has to move as a byte, followed by the lines "view" and
+// "turn" of the protocol, separated by LF. The batch must have one game, and must be reset before that game is
+// played.
 func (b *Batch) ObserveTurn(ctx context.Context, payload []byte) error {
 	if len(b.slots) != 1 {
 		return fmt.Errorf("env: a turn can be observed in a batch of one game, not of %d", len(b.slots))

@@ -44,7 +44,8 @@ func TestObserveTurn(t *testing.T) {
 	}
 }
 
-// A turn that no match can have is refused, and the games go on only after a reset.
+// TestObserveTurnErrors checks that a turn that no match can have is refused, and that the games go on only after a
+// reset.
 func TestObserveTurnErrors(t *testing.T) {
 	b := newTestBatch(t, 1, "brisca", "games", 1)
 	kit.Must(t, b.Reset(t.Context(), rules.Seed{5}, 0))

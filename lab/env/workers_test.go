@@ -43,7 +43,7 @@ func TestWorkers(t *testing.T) {
 
 func TestMain(m *testing.M) { refereetest.Main(m, modes, nil) }
 
-// newTestBatch returns the batch for a document, see there.
+// newTestBatch returns the batch that the function document describes with the same arguments.
 func newTestBatch(t testing.TB, workers int, variant string, more ...any) *Batch {
 	t.Helper()
 	c := kit.Get[Config](t)(ParseConfig([]byte(document(variant, more...))))
@@ -60,7 +60,7 @@ func randomActions(b *Batch, r *rules.Rand) []byte {
 	return actions
 }
 
-// modes are the modes of the test binary: a house bot, and timba-lab env on stdin and stdout.
+// modes has the ways in which the test binary can run: as a house bot, and as timba-lab env on stdin and stdout.
 var modes = refereetest.Modes{
 	"bot": refereetest.RunHouseBot,
 	"env": func(string) error { return ServeClient(context.Background(), runtime.NumCPU()) },

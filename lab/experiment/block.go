@@ -86,9 +86,9 @@ func (e *Experiment) blocks(o *Options, found map[way]map[string][]player) (list
 	return list
 }
 
-// blocks divides the given number of games of the match into blocks of at most maxGames games. Each order of
-// the bots gets about the same number of games. found has the players by name. A model has a player for each
-// of its seeds; the one with the index instance plays.
+// blocks divides the given number of games of the match into blocks of at most maxGames games. Each order of the
+// bots in the seats gets about the same number of games. found has the players by name. A model has a player for
+// each seed with which it is trained; the player with the index instance takes part.
 func (m *Matchup) blocks(games, maxGames, instance int, found map[string][]player) (list []*block) {
 	orders := m.orders()
 	repeats := map[string]int{}
@@ -210,8 +210,8 @@ func (k *resultsFile) read(path string) error {
 	return os.Truncate(path, int64(len(whole)))
 }
 
-// add appends a line with the results of a block to the file. A failed call may leave an incomplete line, so all
-// later calls write nothing and return the same error.
+// add appends b, a line with the results of a block, to the file. A failed call may leave an incomplete line, so
+// all later calls write nothing and return the same error.
 func (k *resultsFile) add(b resultsLine) error {
 	if k.file == nil || k.writeErr != nil {
 		return k.writeErr

@@ -34,7 +34,7 @@ const (
 )
 
 // Figure is a measured number and the published one, with 95 % intervals. If there is no published number,
-// PublishedEstimate is NaN. If its spread is unknown, its interval is infinite.
+// PublishedEstimate is NaN. If the spread of the published number is unknown, its interval is infinite.
 type Figure struct {
 	Row               string         `json:"row"`
 	Column            string         `json:"column"`
@@ -92,8 +92,8 @@ func figure(m measure, games []result, column string, published float64, of row)
 }
 
 // publishedEstimate returns value, a published number, with its interval. sample is the number of games in the
-// study. Studies do not publish the spread of a mean: it is derived from that of our own result, ours, over the
-// given number of games.
+// study. Studies do not publish the spread of a mean. It is derived from the spread of our own result for the same
+// number, which is the argument ours; games is the number of our games.
 func (m *measure) publishedEstimate(value float64, sample int, ours stats.Estimate, games int) stats.Estimate {
 	switch {
 	case math.IsNaN(value), m.exact:
@@ -117,7 +117,7 @@ func (m *measure) verdict(f Figure) Verdict {
 	return Differs
 }
 
-// ratio returns our training time divided by the published one as text, such as "1/250". Both are times for one
+// ratio returns our training time divided by the published time as text, such as "1/250". Both are times for one
 // game, episode or generation. If the ratio is unknown, it returns "".
 func (f *Figure) ratio() string {
 	x := f.PublishedEstimate.Value / float64(max(1, f.StudyGames)) / (f.OurEstimate.Value / float64(max(1, f.Games)))

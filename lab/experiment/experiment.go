@@ -42,7 +42,7 @@ type Experiment struct {
 	rows []row
 }
 
-// row is what the tables of an experiment have one line for: a match, a training or a model.
+// row is what each line of an experiment's tables stands for: a match, a training or a model.
 type row struct {
 	name      string
 	games     int      // number of games in the study, or the amount that a model learns from
@@ -77,7 +77,8 @@ type Table struct {
 	// figures, it is empty. Shares are in percent or, if Counts is true, in numbers of games.
 	PublishedFigures [][]float64 `toml:"published"`
 	Counts           bool
-	// Total is the published figure for all rows of a table with one column. If it is 0, the study has none.
+	// Total is the figure that the study gives for all rows of the table together, or 0 if it gives none. Only a
+	// table with one column can have it.
 	Total float64
 	// Plot is true if a plot of the table is drawn.
 	Plot bool
@@ -107,8 +108,8 @@ func List() ([]*Experiment, error) {
 	return list, nil
 }
 
-// Find returns the embedded experiment with the given name. If there is none, the error suggests similar
-// names, those that have the longest prefix in common with it.
+// Find returns the embedded experiment with the given name. If there is none, the error suggests similar names: the
+// names that have the longest prefix in common with it.
 func Find(name string) (*Experiment, error) {
 	list, err := List()
 	if err != nil {

@@ -22,7 +22,7 @@ func learning(dir string, workers int) Options {
 	return o
 }
 
-// figures returns a report in JSON without the values that differ from run to run.
+// figures returns the findings in JSON, without the values that differ from run to run.
 func figures(t *testing.T, r *Findings) string {
 	t.Helper()
 	r.Seconds = 0

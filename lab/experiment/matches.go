@@ -19,8 +19,8 @@ import (
 // nameSeparator separates the names of the bots in the name of a match's row.
 const nameSeparator = " - "
 
-// seatColumn is the name of the column for seat 0 in tables of matches in which all bots keep their seats. It stands for
-// every bot that has this seat.
+// seatColumn is the name of the column for seat 0 in tables of matches in which all bots keep their seats. It
+// stands for every bot that has this seat.
 const seatColumn = "seat 0"
 
 func (e *Experiment) players() []string {
@@ -148,7 +148,8 @@ func (e *Experiment) addMatch(m *Matchup) error {
 	return nil
 }
 
-// orders returns the orders in which the bots of m take their seats. An order has an index of m.Bots by seat.
+// orders returns the orders in which the bots of m take their seats. Each order has, by seat, the index of a bot in
+// m.Bots.
 func (m *Matchup) orders() (list [][]int) {
 	n := len(m.Bots)
 	rotations := n
@@ -221,9 +222,9 @@ func moveTime(spec string) time.Duration {
 	return d
 }
 
-// scaleTime returns the spec (name and options) of a bot with its time for a move multiplied by factor, but at
-// least a millisecond. If rate is not 0, a number of search nodes replaces the time: rate for each second of the
-// multiplied time, but at least one node.
+// scaleTime returns spec (the name and options of a bot) with another limit for a move. If rate is 0, the time for
+// a move is multiplied by factor, but is at least a millisecond. Otherwise a number of search nodes replaces the
+// time: rate for each second of the multiplied time, but at least one node.
 func scaleTime(spec string, factor float64, rate int) string {
 	d := moveTime(spec)
 	if d == 0 || factor == 1 && rate == 0 {

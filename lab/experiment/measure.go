@@ -109,7 +109,8 @@ func (t *Table) columns() []string {
 	return t.Bots
 }
 
-// estimate returns the number for a column of the table, computed from independent games, with its 95 % interval.
+// estimate computes the number in one column of the table from the given games, which must be independent. It
+// returns the number with its 95 % interval.
 func (m *measure) estimate(games []result, column string) stats.Estimate {
 	values := make([]float64, len(games))
 	sum := 0.0
@@ -123,9 +124,9 @@ func (m *measure) estimate(games []result, column string) stats.Estimate {
 	return m.mean(values)
 }
 
-// estimateBySeed returns the number for a column of the table, with its interval, computed from models that were
-// trained with several seeds, and how many of these have games. The games of one model are not independent, so
-// its mean counts as one value.
+// estimateBySeed computes the number in one column of the table from games of models that were trained with several
+// seeds. It returns the number with its 95 % interval, and how many of the models have games. The games of one
+// model are not independent, so their mean counts as one value.
 func (m *measure) estimateBySeed(games []result, column string, seeds int) (models int, e stats.Estimate) {
 	var means []float64
 	for i := range seeds {

@@ -124,8 +124,8 @@ func readSeeds(value any) (seeds []uint64) {
 	return seeds
 }
 
-// seeds returns the seeds with which the model is trained. By default this is only the seed of the games,
-// which is given.
+// seeds returns the seeds with which the model is trained. If the model lists none, this is only the argument
+// games, the seed of the games.
 func (m *Model) seeds(games uint64) []uint64 {
 	if len(m.Seeds) == 0 {
 		return []uint64{games}
@@ -171,7 +171,8 @@ func (e *Experiment) completeModels() error {
 	return nil
 }
 
-// absentParts returns the columns in parts for which a method has no time.
+// absentParts returns the columns in the list parts (the times of a training) that do not apply to the given
+// method.
 func absentParts(method string) []string {
 	switch method {
 	case methodData:

@@ -99,8 +99,8 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Findings, fil
 	return rows, cmp.Or(file.writeErr, context.Cause(ctx), context.Cause(playing))
 }
 
-// play plays the games of the block, a series of games of one match, on the given processor core and calls done
-// with the result of each. The match has only its first seating, because b.seats already has the bots in the
+// play plays the games of the block, a series of games of one match, on the given processor core. It calls done
+// with the result of each game. The match has only its first seating, because b.seats already has the bots in the
 // order of the block.
 func (b *block) play(ctx context.Context, o *Options, core int, done func(result)) error {
 	m := match.Match{

@@ -28,9 +28,9 @@ type Options struct {
 	Seed         rules.Seed
 	Workers      []int // processor cores: one for each game that is played at the same time, see match.Resources
 	Resolver     program.Resolver
-	// Progress, unless nil, is called during the training of a model and during the games, for which model is
-	// "". done is the amount of work so far, all the whole amount, both in unit, a plural such as "games".
-	// Calls are not concurrent.
+	// Progress, unless nil, is called during the training of a model and during the games. During the games, model
+	// is "". done is the amount of work so far, and all is the total amount. unit is the unit of both in the
+	// plural, such as "games". Calls are not concurrent.
 	Progress func(model, unit string, done, all int)
 }
 
@@ -81,7 +81,7 @@ type Findings struct {
 	Curves      []Curve        `json:"curves"`
 }
 
-// Curve is the course of a training. It shows the share of games won against the number of games played.
+// Curve shows how a training went: for several moments, the number of games played and the share of games won.
 type Curve struct {
 	Name       string    `json:"name"`
 	Games      []int     `json:"games"`

@@ -40,7 +40,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// keeping returns options that store the results in a file.
+// keeping returns options with which an experiment stores the results in a file.
 func keeping(t *testing.T) (o Options) {
 	t.Helper()
 	o = options(1)
@@ -48,7 +48,7 @@ func keeping(t *testing.T) (o Options) {
 	return o
 }
 
-// timeless returns a report as JSON without its times.
+// timeless returns the findings in JSON, without the times.
 func timeless(t *testing.T, r *Findings) string {
 	t.Helper()
 	r.Seconds = 0

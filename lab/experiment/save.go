@@ -66,7 +66,8 @@ func (r *Findings) writeCSV(path string) error {
 	return f.Close()
 }
 
-// head returns the first lines of the CSV file: the command that writes it, and what its figures are a sample of.
+// head returns the first lines of the CSV file. They name the command that writes it, and say which columns have
+// the numbers of games and models behind a figure.
 func (r *Findings) head() string {
 	command := "timba-lab experiment " + r.Experiment
 	for _, f := range []struct {

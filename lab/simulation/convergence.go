@@ -20,13 +20,13 @@ type Method struct {
 	withFit       bool // the report also shows maximum-likelihood ratings of the same matches
 }
 
-// Curve shows how well a method's ratings agree with the true strengths, by number of matches.
+// Curve shows how well the ratings of a method agree with the true strengths, by the number of matches.
 type Curve struct {
 	Name   string  `json:"name"`
 	Points []Point `json:"points"`
 }
 
-// Point is a point of a curve. Its values are those after each bot has played a number of matches.
+// Point is a point of a curve: the values after each bot has played the number of matches in Matches.
 type Point struct {
 	Matches  int     `json:"matches"`
 	Spearman Band    `json:"spearman"` // Spearman's rank correlation
@@ -35,15 +35,16 @@ type Point struct {
 	Bias     float64 `json:"scale"`    // mean Elo minus mean true strength, with the anchor at its own Elo
 }
 
-// Band has the mean, the lowest and the highest value of a number over the runs of a simulation.
+// Band has the mean, the lowest and the highest value of some number over the runs of a simulation.
 type Band struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// MatchesTo returns the number of matches of each bot after which the mean rank correlation stays at or above
-// spearman. It interpolates between the points of the curve. If the last is below spearman, it returns +Inf.
+// MatchesTo returns the number of matches of each bot after which the mean rank correlation stays at or above the
+// value spearman. It interpolates between the points of the curve. If the last point is below spearman, it returns
+// +Inf.
 func (c Curve) MatchesTo(spearman float64) float64 {
 	at := math.Inf(1)
 	for i := len(c.Points) - 1; i >= 0; i-- {
@@ -61,7 +62,7 @@ func (c Curve) MatchesTo(spearman float64) float64 {
 	return at
 }
 
-// ladderMethod is the method by which the ladders of timba pair and rate bots.
+// ladderMethod is the method by which the ladders of timba choose the bots for matches and rate them.
 var ladderMethod = Method{Name: "timba", WithNewcomers: true, pair: pairByPool, rate: rateByOutcome, withFit: true}
 
 // Methods returns the methods to simulate: first that of timba's ladders, then others to compare it with.
@@ -84,8 +85,8 @@ func Methods() []Method {
 	return methods
 }
 
-// SimulateConvergence simulates new ladders with method m. It returns the curve of the Elo ratings. If the
-// method also has maximum-likelihood ratings, a second curve is for these.
+// SimulateConvergence simulates new ladders with method m. The first curve is for the Elo ratings. If the method
+// also has maximum-likelihood ratings, a second curve is for them.
 func SimulateConvergence(ctx context.Context, c Config, m Method) ([]Curve, error) {
 	looks, fits := make([][]snapshot, c.Runs), make([][]snapshot, c.Runs)
 	err := c.forEachRun(ctx, func(run int, truth, play *rand.Rand) error {
@@ -108,8 +109,9 @@ func SimulateConvergence(ctx context.Context, c Config, m Method) ([]Curve, erro
 // snapshot has the values from which a Point is computed, for one simulated ladder.
 type snapshot struct{ spearman, kendall, err, bias float64 }
 
-// sampleLadder plays a simulated ladder by method m and compares ratings with true strengths at every checkpoint.
-// looks has the comparisons for Elo, and fits for maximum-likelihood ratings; fits is nil if m has no such ratings.
+// sampleLadder plays a simulated ladder by method m and compares the ratings with the true strengths at every
+// checkpoint. looks has the comparisons for the Elo ratings, and fits those for the maximum-likelihood ratings. If
+// m has no maximum-likelihood ratings, fits is nil.
 func (c Config) sampleLadder(ctx context.Context, w *world, m Method) (looks, fits []snapshot, err error) {
 	for _, at := range c.checkpoints() {
 		for 2*w.matches < at*c.Bots {

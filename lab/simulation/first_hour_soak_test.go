@@ -31,8 +31,9 @@ type youngPlace struct {
 	hasPlayedAnchor bool
 }
 
-// youngRule is a rule for the order of standings. A rating is provisional until its ± is below width, and the version
-// has played the number of opponents and, if needsAnchor is true, the anchor. The anchor is never provisional.
+// youngRule is a rule for the order of standings. A rating is provisional until the half width of its interval is
+// below width, and the version has played the given number of opponents and, if needsAnchor is true, the anchor
+// (the bot with the fixed rating). The anchor is never provisional.
 type youngRule struct {
 	order       string
 	width       float64
@@ -40,8 +41,8 @@ type youngRule struct {
 	needsAnchor bool
 }
 
-// The orders of standings. The first one is the rule before this simulation, by which also the anchor was provisional
-// during 40 matches. The second one is the rule of package ladder.
+// The orders of standings. The first one is the rule before this simulation, by which also the anchor was
+// provisional during 40 matches. The second one is the rule of package ladder.
 const (
 	orderBefore = "provisional below (anchor: 40 matches)"
 	orderNow    = "by rating"
@@ -60,7 +61,7 @@ func (r youngRule) isProvisional(p youngPlace) bool {
 	return p.PlusMinus == nil || *p.PlusMinus >= r.width || p.Opponents < r.opponents || r.needsAnchor && !p.hasPlayedAnchor
 }
 
-// compare is negative if the rule places a before b.
+// compare returns a negative number if the rule places a before b.
 func (r youngRule) compare(a, b youngPlace) int {
 	if r.order == orderNow {
 		return ladder.ComparePlaces(a.Standing, b.Standing)
@@ -82,9 +83,9 @@ func (r youngRule) compare(a, b youngPlace) int {
 	return cmp.Or(cmp.Compare(tierB, tierA), cmp.Compare(keyB, keyA))
 }
 
-// youngFigures judges a rule by the standings of one hour, as sums over the looks at them: Kendall's tau between the
-// order of the rule and the true one; how often the first bot that is not the anchor is the strongest one; the bots that
-// have played, those with settled ratings, and those of them whose interval contains the true strength.
+// youngFigures judges a rule by the standings of one hour, as sums over the looks at them: Kendall's tau between
+// the order of the rule and the true one; how often the first bot that is not the anchor is the strongest one; the
+// bots that have played, those with settled ratings, and those of them whose interval contains the true strength.
 type youngFigures struct{ looks, tau, leader, bots, settled, covered float64 }
 
 func (f *youngFigures) add(r youngRule, places []youngPlace) {
@@ -122,9 +123,9 @@ func (f *youngFigures) add(r youngRule, places []youngPlace) {
 	}
 }
 
-// playHour plays a new ladder for a simulated hour, and calls judge with its standings every ten minutes. The ladder
-// has house bots of the given strengths, the anchor first, and plays the given number of matches. Every ten minutes the
-// bot of a visitor joins, if visitors is true, with a strength between those of the house bots.
+// playHour plays a new ladder for a simulated hour, and calls judge with its standings every ten minutes. The
+// ladder has house bots of the given strengths, the anchor first, and plays the given number of matches. Every ten
+// minutes the bot of a visitor joins, if visitors is true, with a strength between those of the house bots.
 func playHour(r *rand.Rand, l ladder.Ladder, house []float64, matches int, visitors bool, judge func([]youngPlace)) error {
 	w, err := newWorld(r, l, nil)
 	if err != nil {

@@ -23,12 +23,12 @@ const (
 	tieMargin   = 0.1225
 )
 
-// maxDiff is an upper bound of the differences in Elo between simulated bots.
+// maxDiff is an upper bound of the difference in Elo between two simulated bots.
 const maxDiff = 4000
 
-// skillByElo returns, by difference in Elo (0, 1, 2...), the difference of skill that gives the same expected
-// score. It computes them in the first call: at the start of the program this would delay every program that
-// imports the package, also in sandboxes.
+// skillByElo returns a list that converts a difference in Elo, its index, to the difference of skill that gives the
+// same expected score. It computes the list in the first call. At the start of the program this would delay every
+// program that imports the package, even in sandboxes.
 var skillByElo = sync.OnceValue(func() []float64 {
 	n := distuv.UnitNormal
 	score := func(skill float64) float64 { return (n.CDF(skill-tieMargin) + n.CDF(skill+tieMargin)) / 2 }
@@ -58,8 +58,9 @@ func skill(diff float64) float64 {
 	return math.Copysign(s, diff)
 }
 
-// playGame simulates one game and returns the score of the first bot: 1, 0.5 or 0. skill is its skill minus the
-// opponent's, luck its advantage from the deal, in the same unit; both may be negative.
+// playGame simulates one game and returns the score of the first bot: 1, 0.5 or 0. skill is the skill of the first
+// bot minus the skill of the second, and luck is the advantage of the first from the deal (the shuffle). Both have
+// the unit of the function skill and may be negative.
 func playGame(r *rand.Rand, skill, luck float64) float64 {
 	switch lead := skill + luck + noiseWeight*r.NormFloat64(); {
 	case lead > tieMargin:
@@ -70,15 +71,16 @@ func playGame(r *rand.Rand, skill, luck float64) float64 {
 	return 0.5
 }
 
-// playDeal simulates one deal, played twice with exchanged seats, and returns the mean score of the first bot,
-// from 0 to 1. skill is the first bot's skill minus the second's, as computed by the function skill.
+// playDeal simulates two games with the same deal (shuffle) and exchanged seats. It returns the mean score of the
+// first bot, from 0 to 1. The argument skill is the first bot's skill minus the second's, as the function skill
+// computes it.
 func playDeal(r *rand.Rand, skill float64) float64 {
 	l := luckWeight * r.NormFloat64()
 	return (playGame(r, skill, l) + playGame(r, skill, -l)) / 2
 }
 
-// playSingle simulates one game on its own deal and returns the score of the first bot. skill is the first
-// bot's skill minus the second's, as computed by the function skill.
+// playSingle simulates one game with a deal (shuffle) of its own and returns the score of the first bot. The
+// argument skill is the first bot's skill minus the second's, as the function skill computes it.
 func playSingle(r *rand.Rand, skill float64) float64 {
 	return playGame(r, skill, luckWeight*r.NormFloat64())
 }

@@ -18,8 +18,8 @@ type Newcomers struct {
 	Shift float64 `json:"shift"`
 }
 
-// MatchesWithin returns the number of matches after which the median error of a newcomer's Elo stays below
-// elos. If this never happens, it returns +Inf.
+// MatchesWithin returns the number of matches after which the median error of a newcomer's Elo stays below elos. If
+// it does not stay below elos, the result is +Inf.
 func (n Newcomers) MatchesWithin(elos float64) float64 {
 	at := math.Inf(1)
 	for i := len(n.Median) - 1; i >= 0 && n.Median[i] < elos; i-- {
@@ -69,15 +69,15 @@ func SimulateNewcomers(ctx context.Context, c Config, m Method) (Newcomers, erro
 	return out, nil
 }
 
-// arrivals has the values of one ladder from which Newcomers is computed.
+// arrivals has the values of one simulated ladder from which Newcomers is computed.
 type arrivals struct {
 	errs  [][]float64 // absolute errors of all newcomers in Elo, by the number of their matches
 	shift float64     // change in the mean Elo of the other bots
 }
 
-// simulateArrivals adds new bots to a ladder and plays matches by method m. The new bots' true strengths are
-// drawn from truth. Their errors are relative to the mean error of the other bots, because no match can show how
-// far all ratings are shifted.
+// simulateArrivals adds new bots to a ladder and plays matches by method m. The true strengths of the new bots are
+// drawn from truth. Their errors are relative to the mean error of the other bots, because matches cannot show by
+// how much all ratings are shifted.
 func simulateArrivals(w *world, m Method, truth *rand.Rand) arrivals {
 	others := len(w.strengths)
 	shift := func() (sum float64) {

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// population is a typical ladder of a competition.
+// population describes the bots and matches of a typical ladder of a competition.
 type population struct {
 	name           string
 	ladder         string                       // name in the default configuration
@@ -39,9 +39,9 @@ var populations = []population{
 	{name: "20 bots, new versions of 5", ladder: "brisca-2", strengths: normalStrengths(20), firstVersioned: 15},
 }
 
-// demoStrengths returns a function that returns the true strengths of the bots in the demo competition: the
-// anchor, a weak house bot, thirteen equal starter bots, and six stronger house bots. It adds gap, in Elo, to
-// the usual strengths of these six.
+// demoStrengths returns a function that returns the true strengths of the bots in the demo competition. The bots
+// are the anchor (with a fixed rating), a weak house bot, thirteen equal starter bots, and six stronger house bots.
+// The argument gap, in Elo, is added to the usual strengths of these six.
 func demoStrengths(gap float64) func(*rand.Rand) []float64 {
 	return func(*rand.Rand) []float64 {
 		bots := append([]float64{rating.Current.Anchor, 1050}, slices.Repeat([]float64{1100}, 13)...)
@@ -52,14 +52,14 @@ func demoStrengths(gap float64) func(*rand.Rand) []float64 {
 	}
 }
 
-// normalStrengths returns a function that returns the true strengths of the given number of bots. They are
-// normally distributed, except that of the first bot, which is the anchor.
+// normalStrengths returns a function that draws the true strengths of the given number of bots. They are normally
+// distributed, except for the first bot, the anchor, whose rating is fixed.
 func normalStrengths(bots int) func(*rand.Rand) []float64 {
 	return func(r *rand.Rand) []float64 { return drawStrengths(r, bots) }
 }
 
-// PopulationResult is the result of simulating one typical ladder: how accurate its ratings are. Slots is the number of
-// bots in a match, and Deals the number of deals.
+// PopulationResult is the result of simulating one typical ladder: how accurate its ratings are. Slots is the
+// number of bots in a match, and Deals the number of deals.
 type PopulationResult struct {
 	Name   string      `json:"name"`
 	Bots   int         `json:"bots"`
@@ -68,7 +68,7 @@ type PopulationResult struct {
 	Points []Agreement `json:"points"`
 }
 
-// Agreement shows how well ratings agree with the true strengths after a number of matches of each bot. Its
+// Agreement shows how well ratings agree with the true strengths after each bot has played a number of matches. Its
 // values are means over the runs, with intervals.
 type Agreement struct {
 	Matches int      `json:"matches"`
@@ -78,15 +78,15 @@ type Agreement struct {
 	Coverage stats.Estimate `json:"covered"`
 }
 
-// Accuracy measures in several ways how much ratings differ from the true strengths.
+// Accuracy measures in three ways how much ratings differ from the true strengths.
 type Accuracy struct {
 	WrongOrder stats.Estimate `json:"wrong"`    // share of pairs of unequal bots in the wrong order
 	Bias       stats.Estimate `json:"distance"` // mean rating minus mean true strength, with the anchor at its own Elo
 	Error      stats.Estimate `json:"error"`    // root mean square error in Elo
 }
 
-// smallLadderFactor multiplies Config.Runs for populations: each is simulated with ten times as many ladders,
-// because a small ladder gives less data.
+// smallLadderFactor is the factor for Config.Runs with which populations are simulated. A small ladder gives less
+// data, so there are ten times as many.
 const smallLadderFactor = 10
 
 // agreementMatches are the numbers of matches of each bot after which the ratings are compared.
@@ -145,8 +145,9 @@ func SimulatePopulations(ctx context.Context, c Config) (out []PopulationResult,
 	return out, nil
 }
 
-// sampleLadder simulates a ladder with the rules of l. It compares ratings with true strengths after each of
-// agreementMatches. Random strengths are drawn from truth, random results of games from play.
+// sampleLadder simulates a ladder with the rules of l. It compares the ratings with the true strengths each time
+// that the number of matches of each bot reaches a value of agreementMatches. Random strengths are drawn from
+// truth, and random results of games from play.
 func (p *population) sampleLadder(ctx context.Context, l ladder.Ladder, truth, play *rand.Rand) (looks []agreementSample, err error) {
 	w, err := newWorld(play, l, p.strengths(truth))
 	if err != nil {
@@ -172,8 +173,8 @@ func (p *population) sampleLadder(ctx context.Context, l ladder.Ladder, truth, p
 	return looks, nil
 }
 
-// sampleAgreement compares the Elo and maximum-likelihood ratings of the bots that still play with their true
-// strengths.
+// sampleAgreement compares the Elo ratings and the maximum-likelihood ratings with the true strengths. It compares
+// only bots that still play.
 func (w *world) sampleAgreement() (a agreementSample, err error) {
 	fitted, err := w.fit().Intervals()
 	if err != nil {
@@ -192,7 +193,8 @@ func (w *world) sampleAgreement() (a agreementSample, err error) {
 	return a, nil
 }
 
-// accuracy compares ratings, by index of the bot, with the true strengths of the bots that still play.
+// accuracy compares ratings, which has a rating for each bot, with the true strengths. It compares only bots that
+// still play.
 func (w *world) accuracy(ratings []float64) (a accuracy) {
 	pairs, others := 0.0, float64(len(w.live)-1) // bots without the anchor
 	for _, i := range w.live {

@@ -50,9 +50,9 @@ func (c Config) checkpoints() []int {
 	return at
 }
 
-// forEachRun calls do for each run of the simulation, in parallel, and returns the first error. Each run has
-// two sources of random numbers: truth for the strengths of the bots, play for the games. Both depend only on
-// the seed and the number of the run, so all methods have the same strengths.
+// forEachRun calls do for each run of the simulation, in parallel, and returns the first error. Each run has two
+// sources of random numbers: truth for the strengths of the bots, and play for the games. Both depend only on the
+// seed and the number of the run, so that the bots have the same strengths with every method.
 func (c Config) forEachRun(ctx context.Context, do func(run int, truth, play *rand.Rand) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -68,7 +68,8 @@ func (c Config) forEachRun(ctx context.Context, do func(run int, truth, play *ra
 	return group.Wait()
 }
 
-// drawStrengths returns random true strengths of bots, in Elo. The first one, the anchor, has a fixed strength.
+// drawStrengths returns random true strengths of bots, in Elo. The first bot is the anchor, which has a fixed
+// strength.
 func drawStrengths(r *rand.Rand, bots int) []float64 {
 	truth := make([]float64, bots)
 	for i := range truth {

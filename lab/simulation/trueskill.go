@@ -18,8 +18,8 @@ const (
 	drawMargin   = 0.1257 * math.Sqrt2 * beta
 )
 
-// rateByTrueSkill plays the games of a match between two bots, each on its own deal, and updates their
-// ratings by TrueSkill. It stores the variance of a rating as a multiple of noiseVariance.
+// rateByTrueSkill plays the games of a match between two bots, each game on its own deal, and updates the bots'
+// ratings by TrueSkill. In an Entry, it stores the variance of a rating as a multiple of noiseVariance.
 func rateByTrueSkill(w *world, bots []int) {
 	s := w.skillDifference(bots)
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
@@ -53,12 +53,12 @@ func variance(e *rating.Entry) float64 {
 	return e.Uncertainty * noiseVariance
 }
 
-// noiseVariance is the variance, in Elo², of a strength measured by the mean result of ten deals.
+// noiseVariance is the variance, in Elo², of a strength that is measured by the mean result of ten deals.
 const noiseVariance = 67.0 * 67.0
 
-// corrections returns the functions v and w of the TrueSkill paper, for a game with the given score. The lead
-// t and the draw margin must be divided by the standard deviation. v shifts the mean of the lead, and w
-// reduces its variance.
+// corrections returns the values of the functions v and w of the TrueSkill paper for a game with the given score. t
+// is the lead in rating, and margin the lead below which a game is a draw, both divided by the standard deviation.
+// v shifts the mean of the lead, and w reduces its variance.
 func corrections(t, margin, score float64) (v, w float64) {
 	n := distuv.UnitNormal
 	switch score {

@@ -30,8 +30,8 @@ type world struct {
 	roundBots []int                   // for random pairing: bots that have not played in this round
 }
 
-// newWorld returns a ladder of new bots, whose true strengths in Elo are truth. Its matches have the game,
-// the number of deals and the number of bots of ladder l.
+// newWorld returns a ladder of new bots. truth has their true strengths in Elo. The matches have the game, the
+// number of deals and the number of bots of ladder l.
 func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
 	w := &world{r: r, deals: l.Deals, pairs: map[[2]int64]stats.Pair{}}
 	var err error
@@ -50,8 +50,9 @@ func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
 	return w, nil
 }
 
-// addEntry adds a bot of strength truth and returns it as a candidate for pairing. The caller must add the
-// candidate to the pool. The first Elo of a new version is derived from predecessor, which is nil for other bots.
+// addEntry adds a bot whose true strength is truth, and returns it as a candidate for matches. The caller must add
+// the candidate to the pool of bots from which matches are made. If the bot is a new version, its first Elo is
+// derived from predecessor; otherwise predecessor is nil.
 func (w *world) addEntry(truth float64, predecessor *rating.Entry) matchmaking.Candidate {
 	id := len(w.strengths)
 	e := rating.Current.NewEntry(int64(id), predecessor, id == 0)
@@ -59,8 +60,8 @@ func (w *world) addEntry(truth float64, predecessor *rating.Entry) matchmaking.C
 	return matchmaking.Candidate{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, LastOrder: w.matches}
 }
 
-// changePool adds players to the pool, from which the bots of matches are chosen, and removes the bots with
-// the IDs in leave.
+// changePool adds players to the pool, the bots from which matches are made. It removes the bots with the IDs in
+// leave.
 func (w *world) changePool(players []matchmaking.Candidate, leave []int64) {
 	w.pool.Update(players, leave)
 	for _, p := range players {
@@ -81,8 +82,8 @@ func (w *world) replace(bot int, truth float64) {
 	w.changePool([]matchmaking.Candidate{successor}, []int64{before.VersionID})
 }
 
-// pairing is a function that chooses the bots of the next match and returns their indices in w.entries, by slot
-// (a bot's place in the match, before rotations assign seats).
+// pairing is a function that chooses the bots of the next match. It returns their indices in w.entries, by slot (a
+// bot's place in the match, before rotations assign seats).
 type pairing func(w *world) []int
 
 // pairByPool chooses the bots of the next match as the ladders of timba do.
@@ -94,7 +95,8 @@ func pairByPool(w *world) (bots []int) {
 	return bots
 }
 
-// pairAtRandom chooses the bots of the next match at random. In each round of matches every bot plays once.
+// pairAtRandom chooses the bots of the next match at random. No bot plays twice in a round of matches; if a round
+// leaves too few bots for a match, these do not play in it.
 func pairAtRandom(w *world) (bots []int) {
 	n := len(w.sides)
 	if len(w.roundBots) < n {
@@ -104,11 +106,12 @@ func pairAtRandom(w *world) (bots []int) {
 	return bots
 }
 
-// rater is a function that simulates a match and updates the ratings. bots has the indices of the bots in the match.
+// rater is a function that simulates a match and then updates the ratings. bots has the indices of the bots in the
+// match.
 type rater func(w *world, bots []int)
 
-// rateByOutcome plays a match, each deal with every seating, and rates the bots as a server does. It also records
-// the results for the maximum-likelihood ratings.
+// rateByOutcome plays a match, each deal with every seating of the bots, and rates the bots as a server does. It
+// also records the results for the maximum-likelihood ratings.
 func rateByOutcome(w *world, bots []int) {
 	before := make([]rating.Entry, len(bots))
 	for slot, i := range bots {
@@ -134,7 +137,7 @@ func rateByOutcome(w *world, bots []int) {
 
 func (w *world) hasTeams() bool { return w.variant.Sides < len(w.sides) }
 
-// addBout stores the result of a match between two teams for the maximum-likelihood ratings. score is the mean
+// addBout records the result of a match between two teams for the maximum-likelihood ratings. score is the mean
 // score of the first bot's team, from 0 to 1.
 func (w *world) addBout(bots []int, score float64) {
 	b := stats.Bout{Deals: float64(w.deals), Score: float64(w.deals) * score}
@@ -148,7 +151,8 @@ func (w *world) addBout(bots []int, score float64) {
 	w.bouts = append(w.bouts, b)
 }
 
-// play simulates a match, each deal with every seating. bots has the indices of the bots in the match.
+// play simulates a match and returns its games: each deal is played with every seating of the bots. bots has the
+// indices of the bots.
 func (w *world) play(bots []int) []ladder.FinishedGame {
 	var games []ladder.FinishedGame
 	for d := range w.deals {
@@ -171,10 +175,10 @@ func (w *world) play(bots []int) []ladder.FinishedGame {
 	return games
 }
 
-// drawRanks simulates one game and returns the rank of each side, from 1 for the best. strength has the Elo of
-// each side. If there are two sides, luck is added to the first side's lead, as in playGame. With more sides
-// luck has no effect: a number drawn from a Gumbel distribution is added to each strength, so that pairwise
-// results follow the Elo curve.
+// drawRanks simulates one game and returns the rank of each side, from 1 for the best. strength has the Elo of each
+// side. If there are two sides, luck is the advantage of the first side from the deal, as in playGame. With more
+// sides, luck has no effect: a random number with a Gumbel distribution is added to each strength, so that the
+// results between two sides follow the Elo curve.
 func (w *world) drawRanks(strength []float64, luck float64) []int {
 	if len(strength) == 2 {
 		return map[float64][]int{1: {1, 2}, 0.5: {1, 1}, 0: {2, 1}}[playGame(w.r, skill(strength[0]-strength[1]), luck)]
@@ -195,8 +199,8 @@ func (w *world) drawRanks(strength []float64, luck float64) []int {
 	return ranks
 }
 
-// rateByMatch returns a function that simulates a match between two bots, each deal with both seatings, and then
-// updates their Elo once, with the K-factor k.
+// rateByMatch returns a function that simulates a match between two bots, and then updates their Elo once with the
+// K-factor k. Each deal (shuffle of the cards) of the match is played twice, the second time with exchanged seats.
 func rateByMatch(k float64) rater {
 	return func(w *world, bots []int) {
 		s, sum := w.skillDifference(bots), 0.0
@@ -208,8 +212,8 @@ func rateByMatch(k float64) rater {
 	}
 }
 
-// rateByGame returns a function that simulates the games of a match between two bots, each on its own deal. It
-// updates their Elo after each game, with the K-factor k.
+// rateByGame returns a function that simulates a match between two bots, and updates their Elo after each game with
+// the K-factor k. Each game has its own deal (shuffle of the cards).
 func rateByGame(k float64) rater {
 	return func(w *world, bots []int) {
 		s := w.skillDifference(bots)
@@ -220,13 +224,14 @@ func rateByGame(k float64) rater {
 	}
 }
 
-// skillDifference returns the skill of the first bot of a match minus that of the second.
+// skillDifference returns the skill of the first bot of a match minus the skill of the second.
 func (w *world) skillDifference(bots []int) float64 {
 	return skill(w.strengths[bots[0]] - w.strengths[bots[1]])
 }
 
-// updateElo updates the Elo of two bots by the difference between score, the score of the first bot from 0 to
-// 1, and the expected score, times the K-factor k. A bot with a fixed rating (the anchor) keeps its Elo.
+// updateElo updates the Elo of two bots. score is the score of the first bot, from 0 to 1. The Elo changes by k,
+// the K-factor, times the difference between score and the expected score. A bot with a fixed rating (the anchor)
+// keeps it.
 func (w *world) updateElo(bots []int, k, score float64) {
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
 	change := k * (score - rating.Current.ExpectedScore(a.Elo-b.Elo))
@@ -238,8 +243,8 @@ func (w *world) updateElo(bots []int, k, score float64) {
 	}
 }
 
-// countMatch counts a match of bots that are rated with a fixed factor k. It sets their uncertainty, which in
-// this case depends only on the number of matches.
+// countMatch counts a match for each of its bots, which are rated with a fixed K-factor. It sets their uncertainty,
+// which therefore depends only on the number of matches.
 func (w *world) countMatch(bots []int) {
 	for _, i := range bots {
 		e := &w.entries[i]

@@ -12,8 +12,8 @@ const (
 	MaxLog  = maxGameLog + cutlog.MaxNote // size in bytes of what a bot writes on stderr in one game
 	MaxInfo = 32 << 10                    // size in bytes of the info lines of a seat in one game; see InfoSize
 
-	// MaxMatchInfo limits the info of all seats in a match, in bytes; see InfoSize. It keeps the replays of a
-	// match far below the size that the store can read.
+	// MaxMatchInfo limits the info in a match, which is what the bots say about their moves: the sum for all seats,
+	// in bytes; see InfoSize. It keeps the replays of a match far below the size that the store can read.
 	MaxMatchInfo = 64 << 20
 
 	maxGameLog  = 16 << 10
@@ -21,10 +21,11 @@ const (
 )
 
 // InfoSize returns for how many bytes a line of info (what a bot says about a move) counts in MaxInfo and
-// MaxMatchInfo: its text and its overhead in memory.
+// MaxMatchInfo. This is the length of its text and its overhead in memory.
 func InfoSize(text string) int { return 32 + len(text) }
 
-// cutInfo removes from r the info lines of each seat whose info exceeds MaxInfo. The moves themselves stay.
+// cutInfo shortens the info in r, which is what the bots say about their moves. It keeps the first lines of each
+// seat, at most MaxInfo bytes, and removes the others. The moves stay.
 func cutInfo(r *referee.Replay) {
 	sizes := make([]int, len(r.Seats))
 	for i := range r.Moves {
@@ -41,8 +42,9 @@ func cutInfo(r *referee.Replay) {
 	}
 }
 
-// Cut sorts the games of a match by deal and rotation, and shortens in place what the bots wrote. bots is the
-// number of bots in the match.
+// Cut sorts the games of a match by deal and rotation (seating), and shortens in place what the bots wrote. bots is
+// the number of bots in the match.
+//
 //   - The logs of a bot in all games together have a limit. Games in which the bot had a fault are exempt.
 //   - If the info about moves is too long in all games together, that of the last games is removed.
 //

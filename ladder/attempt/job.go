@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// Job is everything that a machine needs to play a match once.
+// Job is everything that a machine needs to make one try to play a match.
 type Job struct {
 	Match             int64             `json:"match"`
 	Attempt           int               `json:"attempt"`
@@ -29,7 +29,7 @@ type Job struct {
 	Core              int               `json:"core"`     // the core to play on, or cores.Any
 }
 
-// Entrant is one version in a Job.
+// Entrant is one version of a bot that plays in the match of a Job.
 type Entrant struct {
 	Version int64  `json:"version"`
 	Name    string `json:"name"`             // its name in the replays; unique in the match
@@ -42,7 +42,7 @@ type Entrant struct {
 	Language string   `json:"language,omitempty"`
 }
 
-// Result is the outcome of one attempt at a match.
+// Result is the outcome of one attempt (try) to play a match.
 type Result struct {
 	Match        int64                 `json:"match"`
 	Attempt      int                   `json:"attempt"`
@@ -55,7 +55,7 @@ type Result struct {
 	Took         time.Duration         `json:"took"`              // in nanoseconds
 }
 
-// Failure says why a match was not played. It is never the fault of a bot: faults are part of games.
+// Failure says why a match was not played. A bot is never to blame for it: if a bot makes a fault, the match goes on.
 type Failure struct {
 	Kind    string      `json:"kind"`
 	Version int64       `json:"version,omitempty"` // the version that failed; 0 if the failure is not one of a version
@@ -77,14 +77,14 @@ var FailureKinds = []string{FailedHouse, FailedVersion, FailedMachine, FailedRef
 // Error returns the text of f.
 func (f *Failure) Error() string { return f.Text.String() }
 
-// PreparationFailure returns the Failure for the version b of a bot, whose program could not be prepared because
-// of err.
+// PreparationFailure returns the Failure that says that the program of the version b could not be prepared because of
+// err.
 func PreparationFailure(b Entrant, err error) *Failure {
 	return &Failure{Kind: FailedVersion, Version: b.Version, Text: phrase.New("version %d cannot be prepared: %s", b.Version, err)}
 }
 
-// FailedResult returns the result of a job that this machine could not play because of err. The kind of its
-// Failure is FailedCancelled if err is context.Canceled, and FailedMachine otherwise.
+// FailedResult returns the result of job j, which this machine could not play because of err. The kind of the Failure
+// is FailedCancelled if err is context.Canceled, and FailedMachine otherwise.
 func FailedResult(j Job, err error) Result {
 	f := &Failure{Kind: FailedMachine, Text: phrase.FromError(err)}
 	if errors.Is(err, context.Canceled) {
@@ -93,8 +93,9 @@ func FailedResult(j Job, err error) Result {
 	return Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Failure: f}
 }
 
-// NewJob returns the job to play m, for the try with the number attempt. versions has the version in each slot, a
-// bot's place in the match. Core is cores.Any and ParallelRotations is 0; the caller sets both.
+// NewJob returns the job for one try to play the match m. The argument attempt is the number of the try, and seed its
+// seed. versions has the versions that play, in the order of the match. In the result, Core is cores.Any and
+// ParallelRotations is 0; the caller sets both.
 func NewJob(m *ladder.Match, versions []ladder.Version, attempt int, seed referee.Hex) Job {
 	j := Job{
 		Match: m.ID, Attempt: attempt, Seed: seed,
@@ -117,8 +118,8 @@ func NewJob(m *ladder.Match, versions []ladder.Version, attempt int, seed refere
 	return j
 }
 
-// uniqueName returns the name of v's bot or, if taken contains it, the name with the number of the version. It
-// adds the returned name to taken.
+// uniqueName returns the name of the bot of v. If taken contains that name, it appends the number of the version and,
+// if necessary, a further number. It adds the returned name to taken.
 func uniqueName(v ladder.Version, taken map[string]bool) string {
 	name := v.Bot
 	if taken[name] {

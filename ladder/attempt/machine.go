@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// Local is the machine name of the server's own process.
+// Local is the machine name of the server process, when it plays matches itself.
 const Local = "local"
 
 // WorkerInfo describes a machine that plays matches. A worker sends it to the server with every heartbeat.
@@ -31,7 +31,8 @@ type WorkerInfo struct {
 	Refusal      phrase.Text       `json:"-"` // why it gets no jobs; empty if it gets some
 }
 
-// MissingNeeds describes the first need in n that m does not meet. The text is empty if m meets all.
+// MissingNeeds describes the first need in n that the machine m does not meet. The text is empty if m meets all of
+// them.
 func (m WorkerInfo) MissingNeeds(n ladder.Needs) (lacks phrase.Text) {
 	if n.Arch != "" && n.Arch != m.Arch {
 		return phrase.New("a machine with the architecture %s (%s has %s)", n.Arch, m.Name, m.Arch)
@@ -67,8 +68,8 @@ type ReportedAttempt struct {
 	Core    int   `json:"core"`
 }
 
-// ErrDetach is the cause for cancelling the context of a match on another machine when this server stops. The
-// match is not aborted there, and the next server waits for its result.
+// ErrDetach is the cause with which the context of a match on another machine is cancelled when this server stops.
+// The machine continues to play the match, and the next server waits for its result.
 var ErrDetach = errors.New("the result is left to the next server")
 
 // ErrUnavailable is wrapped by errors of runner.Fleet.Play if no job can be sent to other machines, because NATS

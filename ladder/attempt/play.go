@@ -20,20 +20,20 @@ import (
 
 // Options configures Play.
 type Options struct {
-	// Program returns the bot in a slot (a place in the match) in its sandbox, ready to be started. An error that
-	// is a *Failure ends the match with that; any other error becomes a PreparationFailure.
+	// Program returns the bot with the given index in the match, in its sandbox and ready to be started. If the error
+	// is a *Failure, the match ends with that Failure; any other error becomes a PreparationFailure.
 	Program func(ctx context.Context, slot int) (match.Contestant, error)
 	Check   func(context.Context) error // returns an error if this machine cannot play; nil means that it always can
 	Watch   func(*referee.Game)         // called with each position of a game; may be nil
 	Journal *Journal                    // nil means that nothing is logged
 }
 
-// errEarly ends a match early, after a game in which the connection of a bot was lost. The games so far are
-// its result.
+// errEarly makes a match end early, after a game in which the connection of a bot was lost. The games so far are the
+// result of the match.
 var errEarly = errors.New("a connection was lost")
 
-// Play plays a match on this machine. The result has either the games or a Failure. If ctx ends before the last
-// game, the kind of the Failure is FailedCancelled.
+// Play plays the match of job j on this machine. The result has either the games or a Failure. If ctx ends before the
+// last game, the kind of the Failure is FailedCancelled.
 func Play(ctx context.Context, j Job, o Options) Result {
 	if o.Journal == nil {
 		o.Journal = &Journal{Log: slog.New(slog.DiscardHandler)}
@@ -52,15 +52,15 @@ func Play(ctx context.Context, j Job, o Options) Result {
 	return *r
 }
 
-// run is an attempt that is being played.
+// run is the state of an attempt (a try to play a match) in progress.
 type run struct {
 	Job
 	options Options
 	result  Result
 }
 
-// failure returns the Failure of an attempt that ended with err. If err is nil or errEarly, the games so far are a
-// valid result, and failure returns nil.
+// failure returns the Failure of an attempt that ended with err. If err is nil or errEarly, the games so far are the
+// result of the match, and failure returns nil.
 func (p *run) failure(ctx context.Context, err error) *Failure {
 	var failed *Failure
 	switch {
@@ -127,8 +127,8 @@ func (p *run) programs(ctx context.Context) ([]match.Contestant, error) {
 	return bots, nil
 }
 
-// addGame adds a finished game to the result. It returns a *Failure if a house bot (part of timba) failed in the
-// game, and errEarly if a connection was lost or too slow.
+// addGame adds a finished game to the result. If a house bot (part of timba) failed in the game, it returns a
+// *Failure. If the connection of a bot was lost or too slow, it returns errEarly.
 func (p *run) addGame(g *referee.GameResult) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
@@ -148,8 +148,9 @@ func (p *run) addGame(g *referee.GameResult) error {
 	return nil
 }
 
-// recordTrouble logs err. If err is a *match.VoidError, recordTrouble also counts the void game, which is played
-// again. Otherwise err means that other programs use the core.
+// recordTrouble logs a problem of the match. err is either a *match.VoidError or a *match.BusyError. The first means
+// that a game does not count and is played again; recordTrouble counts such games. The second means that other
+// programs use the core of the match.
 func (p *run) recordTrouble(err error) {
 	switch e := err.(type) {
 	case *match.VoidError:
@@ -172,8 +173,8 @@ type Journal struct {
 	busyLoggedAt time.Time // when logBusy last wrote a line
 }
 
-// logBusy logs that other programs used the core on which j is played. used is their CPU time within one second. It
-// writes at most one line a minute for all matches.
+// logBusy logs that other programs used the core on which job j is played. used is the CPU time that they took within
+// one second. For all matches together, it writes at most one line a minute.
 func (l *Journal) logBusy(j Job, used time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

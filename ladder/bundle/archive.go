@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// format is an archive format, recognized by content and not by file name.
+// format is an archive format. It is recognized by the content of the archive, not by its name.
 type format string
 
 const (
@@ -30,7 +30,8 @@ const (
 // useFormats is the hint for a file that is not an archive in one of the supported formats.
 const useFormats = "send a .zip, .tar.gz, .tar.zst or .tar of the bot's directory; timba submit DIR makes one"
 
-// formatOf returns the format of an archive that begins with head. For another known format, the error names it.
+// formatOf returns the format of the archive whose first bytes are head. If the format is known but not supported,
+// the error names it.
 func formatOf(head []byte) (format, error) {
 	switch kind := format(trees.FormatOf(head)); {
 	case len(head) == 0:
@@ -58,8 +59,9 @@ func Suffix(f io.ReaderAt) (string, error) {
 	return "." + string(kind), err
 }
 
-// Head returns the first trees.HeadSize bytes of the upload r, or fewer if r is shorter. content reads the whole
-// upload; the caller must use it instead of r. Head returns an error if it cannot read the first bytes.
+// Head returns the first trees.HeadSize bytes of the upload r, or fewer if r is shorter. Afterwards the caller must
+// read from content instead of r; it yields the whole upload, including these bytes. Head returns an error if it
+// cannot read the first bytes.
 func Head(r io.Reader) (head []byte, content io.Reader, err error) {
 	in := bufio.NewReaderSize(r, trees.HeadSize)
 	if head, err = in.Peek(trees.HeadSize); err != nil && err != io.EOF {
@@ -73,8 +75,8 @@ type entry struct {
 	path string
 	dir  bool
 	exec bool
-	// guessExec says that the archive was made on a system without execute bits. Then the content of the file decides
-	// whether the file is executable.
+	// guessExec means that the archive comes from a system without execute bits. The content of the file then decides
+	// whether it is executable.
 	guessExec bool
 	size      int64 // of the unpacked content, in bytes
 }
@@ -93,8 +95,8 @@ type reader struct {
 // e.size bytes; it is nil for a directory in a zip archive.
 type visitor func(e entry, content io.Reader) error
 
-// visit calls v with e and its content. For a file with e.guessExec, visit first sets e.exec by the content (see
-// isProgram).
+// visit calls v with e and its content. If e.guessExec is set for a file, visit first sets e.exec: it is true if the
+// content is that of a program (see isProgram).
 func (v visitor) visit(e entry, content io.Reader) error {
 	if !e.guessExec || e.dir {
 		return v(e, content)
@@ -279,8 +281,8 @@ type stream struct {
 	n      int64
 }
 
-// perEntry is the largest number of bytes that a file may need in a tar archive in addition to its content: its
-// header, a header for attributes, one for a long name, and padding.
+// perEntry is the largest number of bytes that a tar archive may need for a file in addition to the file's content:
+// its header, a header for attributes, one for a long name, and padding.
 const perEntry = 8 << 10
 
 func (s *stream) Read(p []byte) (int, error) {
@@ -296,8 +298,8 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checkRatio returns an error if the archive unpacks to too many times its size. unpacked is the number of
-// unpacked bytes.
+// checkRatio returns an error if the unpacked size is too large in proportion to the size of the archive. unpacked is
+// the number of bytes unpacked so far.
 func (r *reader) checkRatio(unpacked int64) error {
 	if unpacked > RatioFree && unpacked/r.limits.Ratio > r.size {
 		return tooLarge("leave out files that repeat the same bytes; the bot can make them when it is built",

@@ -20,8 +20,8 @@ type Limits struct {
 	Ratio        int64 // unpacked bytes per byte of the archive, if it unpacks to more than RatioFree
 }
 
-// RatioFree is the number of bytes to which any archive may unpack, however small it is, because short files can be
-// compressed very well.
+// RatioFree is the size, in bytes, up to which an archive may unpack without regard to Limits.Ratio. Short files can
+// be compressed very well.
 const RatioFree = 1 << 20
 
 // Default has the default limits.

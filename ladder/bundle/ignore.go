@@ -90,8 +90,8 @@ func parseIgnore(data []byte) (ignore, error) {
 	return list, nil
 }
 
-// excludes reports whether the path p is not uploaded. dir is true for a directory. The directories above p are not
-// considered, because the caller skips excluded directories with everything in them.
+// excludes reports whether the file or directory with the path p is not uploaded. dir says whether p is a directory.
+// The directories above p do not matter here: the caller skips an excluded directory with everything in it.
 func (list ignore) excludes(p string, dir bool) bool {
 	out := false
 	for _, i := range list {

@@ -96,17 +96,18 @@ func cleanPart(part, name string) error {
 	return nil
 }
 
-// fold returns a form of the path p that is equal for all paths that are the same file on some system.
+// fold returns a normal form of the path p. Two paths have the same normal form if some system takes them for the
+// same file, for example because they differ only in upper and lower case.
 func fold(p string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(p))) }
 
-// paths is a set of files and directories of a bot, including directories that the archive does not list but that
-// have files in them.
+// paths is a set of paths of a bot's files and directories. It also has the directories that the archive does not
+// list, but in which files are.
 type paths struct {
 	entries map[string]entry // by fold of the path; only path and dir are set
 }
 
-// add adds the path p and the directories above it. dir is true if p is a directory itself. add returns an error if
-// one of the paths conflicts with an earlier path.
+// add adds the path p and the directories above it. dir says whether p is a directory. It returns an error if one of
+// the paths conflicts with an earlier path.
 func (ps *paths) add(p string, dir bool) error {
 	if ps.entries == nil {
 		ps.entries = map[string]entry{}

@@ -67,7 +67,7 @@ type packer struct {
 	specialFiles []string // such as devices, which are not allowed
 }
 
-// add adds a file or directory to p, or skips it. It is a fs.WalkDirFunc.
+// add adds a file or directory to p, or skips it if it is not to be uploaded. It is a fs.WalkDirFunc.
 func (p *packer) add(path string, d fs.DirEntry, err error) error {
 	if err != nil {
 		return err

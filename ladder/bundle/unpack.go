@@ -110,7 +110,7 @@ func (t *Tree) inside(p string) string {
 	return strings.TrimPrefix(p, t.Top+"/")
 }
 
-// extract writes the directories and files of the archive f with w. t is what List has returned for f.
+// extract writes the directories and files of the archive f with w. t is the result of List for f.
 func extract(f *os.File, w *trees.Writer, t Tree, l Limits) error {
 	for _, dir := range t.Dirs { // parents come first
 		if err := w.Add(trees.File{Path: dir, Mode: fs.ModeDir | 0o755}, nil); err != nil {

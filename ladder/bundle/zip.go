@@ -84,7 +84,7 @@ func (r *reader) checkZipEnd(f *os.File, comment int) error {
 
 var errBudget = errors.New("too much to read")
 
-// budget is a reader that fails after it has read the remaining bytes.
+// budget is a reader that fails once it has read a certain number of bytes.
 type budget struct {
 	source    io.ReaderAt
 	remaining int64

@@ -12,8 +12,8 @@ import (
 // would not suffice: NATS sends an answer to any subject that the requester names, with the rights of the account. In
 // the account of a worker no other client can receive this answer.
 
-// requestSubjects returns the NATS subjects to which the worker called name sends its requests. The name "*"
-// stands for all workers.
+// requestSubjects returns the NATS subjects for the requests of the worker called name. The name "*" stands for all
+// workers.
 func requestSubjects(name string) []string {
 	return []string{machinesSubject(name), filesSubject(name), resultsSubject(name)}
 }
@@ -66,10 +66,12 @@ func (k *Keys) workerAccount(w Credential) *jwt.AccountClaims {
 	return c
 }
 
-// NewGuestCredential creates a credential for a worker called name in an existing NATS cluster. creds is the
-// content of the server's credentials file; the worker becomes a user of the server's account. seed is the key
-// of that account, or a key that may sign for it. text is the content of the new credentials file, which is not
-// stored. public is the public key of the new user, with which the tools of the cluster can revoke the user.
+// NewGuestCredential creates a credential with which a worker called name can use an existing NATS cluster. The
+// worker becomes a new user of the server's account.
+//
+// creds is the content of the server's credentials file. seed is the key of the server's account, or a key that may
+// sign for it. text is the content of the new credentials file, which is not stored. public is the public key of the
+// new user, with which the tools of the cluster can revoke the user.
 func NewGuestCredential(creds, seed []byte, name string) (text []byte, public string, err error) {
 	if err := checkName(name); err != nil {
 		return nil, "", err

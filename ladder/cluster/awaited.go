@@ -17,10 +17,9 @@ const (
 	lost                             // no heartbeat has named it for AckTime
 )
 
-// awaitedAttempt is a match on another machine whose result the dispatcher waits for. It is over when the result
-// has been stored or refused, or when the match is cancelled or lost; a later result is refused. If this server
-// stops waiting for other reasons, such as its shutdown, the match goes on and the next server waits for its
-// result.
+// awaitedAttempt is a match on another machine whose result the dispatcher waits for. It ends when the result has
+// been stored or refused, or when the match is cancelled or lost; a later result is refused. If the server stops
+// before that, the match goes on, and the next server waits for its result.
 type awaitedAttempt struct {
 	attemptKey
 	machine     string
@@ -43,12 +42,13 @@ func (a *awaitedAttempt) lose() {
 	close(a.loss)
 }
 
-// awaitedAttempts has the matches on other machines whose results a dispatcher waits for, and those whose results
-// may arrive although it does not wait for them. The lock of the dispatcher guards it.
+// awaitedAttempts has the matches on other machines whose results a dispatcher waits for. It also has matches whose
+// results may still arrive although the dispatcher does not wait for them. The lock of the dispatcher guards it.
 type awaitedAttempts struct {
 	all       map[attemptKey]*awaitedAttempt
 	byMachine map[string]map[attemptKey]*awaitedAttempt // the attempts of all, by machine
-	// adoptionEnd is the time after which this server adopts no more attempts of an earlier server.
+	// adoptionEnd is the time after which this server takes over no more matches that an earlier server process
+	// started.
 	adoptionEnd      time.Time
 	detachedAttempts map[attemptKey]bool // attempts that are left to the next server
 	endedAttempts    map[attemptKey]bool // ended before adoptionEnd
@@ -69,8 +69,8 @@ func (s *awaitedAttempts) add(a *awaitedAttempt) {
 	s.byMachine[a.machine][a.attemptKey] = a
 }
 
-// remove makes the dispatcher stop waiting for a result. over is true if the result is no longer needed. Otherwise
-// the result may still arrive, and the server waits for it again after its next start.
+// remove makes the dispatcher stop waiting for the result of a. If over is true, the result is no longer needed. If
+// it is false, the result may still arrive, and the server waits for it again after its next start.
 func (s *awaitedAttempts) remove(a *awaitedAttempt, over bool) {
 	delete(s.all, a.attemptKey)
 	attempts := s.byMachine[a.machine]

@@ -36,8 +36,8 @@ func openBuilds(dir string, log *slog.Logger) (*builds, error) {
 	return &builds{Store: s}, err
 }
 
-// ensurePacked packs the bot with the given hash unless it is packed already. Until ctx ends, the packed file
-// is not removed. built returns the directory with the built files of the bot.
+// ensurePacked packs the files of the bot with the given hash, unless they are packed already. The packed file is not
+// removed until ctx ends. The function built returns the directory with the built files of the bot.
 func (b *builds) ensurePacked(ctx context.Context, hash string, built func(context.Context) (string, error)) (packed build, err error) {
 	dir, err := built(ctx)
 	if err == nil {
@@ -65,7 +65,8 @@ func (b *builds) pack(ctx context.Context, hash, dir string) (packed build, err 
 	return packed, err
 }
 
-// tree returns the trees.Hash of the built files in dir. It caches the value for the bot with the given hash.
+// tree returns the trees.Hash of the built files in the directory dir. hash is the hash of the bot; the result is
+// cached under it.
 func (b *builds) tree(hash, dir string) (string, error) {
 	if tree, ok := b.trees.Load(hash); ok {
 		return tree.(string), nil
@@ -85,8 +86,8 @@ func packInto(path, dir string) error {
 	return errors.Join(trees.Pack(f, dir), f.Close())
 }
 
-// recheck makes the next ensurePacked check the packed files of the bot with the given hash again, because a
-// machine may not have been able to use them.
+// recheck makes the next call of ensurePacked check the packed files of a bot again, because a machine may not have
+// been able to use them. hash is the hash of the bot.
 func (b *builds) recheck(hash string) {
 	if tree, ok := b.trees.LoadAndDelete(hash); ok {
 		b.Recheck(tree.(string))
@@ -113,8 +114,8 @@ func (b *builds) read(tree string, offset int64) ([]byte, error) {
 }
 
 // handleFile answers the request of a machine for a part of a bot's packed files. If there is no such part, the
-// answer is empty. While the server reads a part for a machine, it does not answer other requests of that
-// machine.
+// answer is empty. Requests for parts that the machine sends while another of its requests is being answered get no
+// answer.
 func (h *Dispatcher) handleFile(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	var p filePart

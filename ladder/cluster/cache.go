@@ -11,9 +11,9 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// openStore opens a directory whose entries are named by their hashes and have at most maxBytes together. An
-// entry is a file or a directory; the function hash computes the hash of an entry from its path. Entries of
-// earlier runs are checked before they are used.
+// openStore opens a store of files and directories in dir. The name of each entry is its hash, which the function
+// hash computes from the path of the entry. All entries together have at most maxBytes. Entries of earlier runs are
+// checked before they are used.
 func openStore(dir string, maxBytes int64, hash func(path string) (string, error), log *slog.Logger) (*trees.Store, error) {
 	s := trees.NewStore(dir, trees.Options{Limits: trees.Limits{Bytes: maxBytes}, IsKey: datadir.IsHash, Hash: hash, Log: log})
 	if _, err := s.Evict(s.Limits, nil); err != nil {

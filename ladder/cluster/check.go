@@ -23,8 +23,8 @@ import (
 // Workers are not trusted: the server replays the games of a result by the rules before it stores them. A worker can
 // still lie about faults and legal moves, because no other machine saw the answers of the bots.
 
-// Expectation is what the dispatcher knows about a match on another machine and what the result must agree with:
-// the job, and the commitment (the hash of the seed).
+// Expectation is what the dispatcher knows about a match on another machine. The result must agree with it: with the
+// job, and with the commitment, which is the hash of the seed.
 type Expectation struct {
 	attempt.Job
 	Commitment referee.Hex // checked instead of the seed, which a restarted server does not know
@@ -43,8 +43,9 @@ func printableText(text string) string {
 	return ladder.Plain(strings.ToValidUTF8(text[:min(len(text), maxText)], ""))
 }
 
-// Check decodes the games of a result from a machine and plays each again by the rules. If a game cannot belong
-// to the match, the error is an *attempt.Contradiction; any other error is a failure of this machine.
+// Check decodes the games of a result from a machine, and plays each again by the rules. e says to which match the
+// result must belong. If a game cannot be of that match, the error is an *attempt.Contradiction; any other error is a
+// failure of this machine.
 func (d *Delivery) Check(e Expectation) (err error) {
 	if f := d.Failure; f != nil {
 		if f.Version != 0 && !slices.ContainsFunc(e.Bots, func(b attempt.Entrant) bool { return b.Version == f.Version }) {
@@ -72,8 +73,8 @@ func (d *Delivery) Check(e Expectation) (err error) {
 	return nil
 }
 
-// unpack decodes the games into d.Games and checks each with c. At the first game that c does not accept, or
-// after the time end, it returns an error.
+// unpack decodes the games into d.Games and checks each with c. It returns an error at the first game that is not
+// valid. It also returns an error if it has not finished at the time in end.
 func (d *Delivery) unpack(c *checker, end time.Time) error {
 	// The decoder buffers one window.
 	z, err := zstd.NewReader(bytes.NewReader(d.packedGames),
@@ -119,11 +120,12 @@ func (d *Delivery) unpack(c *checker, end time.Time) error {
 	return newContradiction("its games do not end after game %d: %v", len(d.Games)-1, err)
 }
 
-// maxPadding limits the JSON of a game to this many times the length that the program itself would write.
-// Without the limit, spaces, unknown fields and repeated fields could take as much time to read as many games.
+// maxPadding limits the length of a game's JSON to this many times the length that the program itself would write.
+// Without the limit, spaces and unknown or repeated fields could take as much time to read as many games.
 const maxPadding = 2
 
-// checkPadding returns an error if the n bytes of JSON from which g was decoded are too long for its content.
+// checkPadding returns an error if the JSON from which g was decoded, of n bytes, is much longer than necessary; see
+// maxPadding.
 func checkPadding(g *referee.GameResult, n int64) error {
 	text, err := json.Marshal(g)
 	if err != nil {
@@ -135,9 +137,9 @@ func checkPadding(g *referee.GameResult, n int64) error {
 	return nil
 }
 
-// gameReader reads the JSON of the games of a result within limits of size and time. A read fills its buffer
-// completely even if the zstd decoder returns a single byte at a time, because json.Decoder scans all spaces
-// again after each read.
+// gameReader reads the JSON of the games of a result within limits of size and time. Each read fills the buffer as
+// far as possible, even if the zstd decoder returns single bytes: json.Decoder scans all spaces again after each
+// read.
 type gameReader struct {
 	source io.Reader
 	game   int       // bytes that may still be read for the next game
@@ -165,15 +167,15 @@ func (r *gameReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// boundedGame is a game that is decoded with at most rules.MaxSeats faults, because in memory a fault takes some
-// hundred times the space of its JSON.
+// boundedGame is a game whose decoding fails if it has more than rules.MaxSeats faults. The limit exists because a
+// fault takes some hundred times as much space in memory as in JSON.
 type boundedGame struct {
 	*referee.GameResult
 	Faults *boundedFaults `json:"faults"`
 }
 
-// boundedFaults is a list of the faults of a game. Decoding it from JSON returns an error, and stops reading, if
-// there are more faults than rules.MaxSeats.
+// boundedFaults is a list of the faults of a game. If the JSON has more than rules.MaxSeats faults, decoding stops
+// with an error.
 type boundedFaults []referee.Fault
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -195,8 +197,8 @@ func (f *boundedFaults) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// checker checks the games that a worker reports for one attempt at a match, one after another: that they belong to
-// the match and follow the rules.
+// checker checks the games that a worker reports for one try to play a match, one game after another. Each game must
+// belong to the match and follow the rules.
 type checker struct {
 	Expectation
 	variant      *rules.Variant
@@ -213,8 +215,9 @@ func newChecker(e Expectation) (*checker, error) {
 // maxFault limits the text of a fault, in bytes.
 const maxFault = 16 << 10
 
-// maxGameBytes returns an upper bound for the length of the JSON of one game, in bytes. In JSON, one byte of a
-// bot's info can become six bytes, and a game has at most two logs of each bot.
+// maxGameBytes returns an upper bound for the length of the JSON of one game, in bytes. It takes into account that
+// one byte of what a bot says about its moves can become six bytes of JSON, and that a game has at most two logs of
+// each bot.
 func (c *checker) maxGameBytes() int {
 	const head, move = 64 << 10, 256
 	bound := head + c.variant.MaxPlies*move + c.variant.Players*(maxFault+6*attempt.MaxInfo+2*attempt.MaxLog)
@@ -246,8 +249,8 @@ func (c *checker) checkGame(g *referee.GameResult) error {
 	return nil
 }
 
-// maxGame is the time that a game may take in addition to what its clocks allow, because programs have to start
-// and other programs use the machine.
+// maxGame is how much longer a game may take than its clocks allow, because programs have to start and other programs
+// use the machine.
 const maxGame = 24 * time.Hour
 
 func (c *checker) checkHead(g *referee.GameResult) error {

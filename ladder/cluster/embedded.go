@@ -109,7 +109,7 @@ func (e *embeddedServer) options(listen string, certificate *tls.Certificate) (*
 	return o, e.trust(o)
 }
 
-// trust creates an operator key and sets the options so that the NATS server accepts the accounts that this key
+// trust creates an operator key, and sets options in o that make the NATS server accept the accounts that this key
 // signs. It signs the accounts of the timba server and of the workers.
 func (e *embeddedServer) trust(o *natsserver.Options) (err error) {
 	operator, err := nkeys.CreateOperator()
@@ -208,8 +208,8 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
 }
 
-// apply sets which accounts in a.workers may connect: those with a credential in list that was not removed. It returns
-// the credentials of the accounts for which this changes. The caller must hold a.mu.
+// apply sets which accounts in a.workers may connect: those that have a credential in list that was not removed. It
+// returns a credential for each account for which this has changed. The caller must hold a.mu.
 func (a *accounts) apply(list []Credential) (changed []Credential) {
 	valid := map[string]Credential{}
 	for _, w := range list {
@@ -231,8 +231,8 @@ func (a *accounts) apply(list []Credential) (changed []Credential) {
 	return changed
 }
 
-// link connects to the embedded server from within this process. For the connection it creates a user called
-// name, of the server's account, with the given permissions.
+// link connects to the embedded server from within this process. It creates a NATS user for the connection. The user
+// is called name, belongs to the server's account and has the given permissions.
 func (e *embeddedServer) link(name string, permissions jwt.UserPermissionLimits, log *slog.Logger) (*Link, error) {
 	u, err := newUser(e.accounts.keys.account, name, permissions)
 	if err != nil {

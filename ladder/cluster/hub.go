@@ -40,13 +40,13 @@ type DispatcherOptions struct {
 	Sandbox    *match.Sandbox
 	Registerer prometheus.Registerer // registers the metrics; if it is nil, they are not published
 	Log        *slog.Logger          // if it is nil, nothing is logged
-	// AckTime is how long an attempt may be missing from the heartbeats of its machine before it is lost. If
-	// it is 0, the constant AckTime applies.
+	// AckTime is how long a match may be missing from the heartbeats of its machine before it counts as lost. If it
+	// is 0, the constant AckTime applies.
 	AckTime time.Duration
 }
 
-// Dispatcher is the server's side of playing on other machines: it sends jobs to them and waits for their
-// results. It implements runner.Fleet. Its methods are safe for concurrent use.
+// Dispatcher lets other machines play matches for a server: it sends jobs to them and waits for their results. It
+// implements runner.Fleet. Its methods are safe for concurrent use.
 type Dispatcher struct {
 	DispatcherOptions
 	embeddedServer *embeddedServer // nil if DispatcherOptions.URL is set
@@ -244,8 +244,8 @@ func (h *Dispatcher) Err() error {
 	return nil
 }
 
-// checkConnection reports whether NATS can be reached. before is the result of the previous call; if the result
-// differs, checkConnection logs the change.
+// checkConnection reports whether NATS can be reached. before is the result of the previous call. If the result has
+// changed, checkConnection logs that.
 func (h *Dispatcher) checkConnection(before bool) (reachable bool) {
 	err := h.Err()
 	switch {

@@ -69,8 +69,8 @@ func OpenKeys(dir string) (*Keys, error) {
 // result names the owner of the file and what to try.
 func keysError(err error) error { return fmt.Errorf("fleet: %w", datadir.ExplainDenied(err)) }
 
-// giveToOwner gives a file or directory that this process has made to the owner of the competition's database. It does
-// nothing unless root runs it.
+// giveToOwner makes the owner of the competition's database the owner of path, a file or directory that this process
+// has made. It does nothing unless root runs the process.
 func (k *Keys) giveToOwner(path string) error {
 	if err := datadir.Dir(filepath.Dir(k.dir)).GiveToOwner(path); err != nil {
 		return keysError(err)
@@ -92,7 +92,7 @@ func (k *Keys) lock() (unlock func() error, err error) {
 	return l.Close, nil
 }
 
-// openSeed reads the key of a NATS account from the file path. If the file does not exist, it creates a key and
+// openSeed reads the key of a NATS account from the file at path. If the file does not exist, it creates a key and
 // the file.
 func (k *Keys) openSeed(path string) (nkeys.KeyPair, error) {
 	seed, err := os.ReadFile(path)
@@ -116,8 +116,8 @@ func (k *Keys) openSeed(path string) (nkeys.KeyPair, error) {
 	return pair, nil
 }
 
-// writeSecret writes a file, completely or not at all. Only the owner of the competition's database can read it. The
-// caller must have called lock.
+// writeSecret writes data to the file at path, completely or not at all. Only the owner of the competition's database
+// can read the file. The caller must have called lock.
 func (k *Keys) writeSecret(path string, data []byte) error {
 	next := path + ".new" // a server that reads path must not find the file of another user there
 	if err := renameio.WriteFile(next, data, 0o600); err != nil {
@@ -141,8 +141,8 @@ func ReadWorkers(dir string) ([]Credential, error) {
 	return list, err
 }
 
-// readWorkers returns the result of ReadWorkers, and the SHA-256 of the list's file in hexadecimal, or "" if there is
-// no file.
+// readWorkers returns the result of ReadWorkers for dir, and the hash of the file with the list: its SHA-256 in
+// hexadecimal, or "" if there is no file.
 func readWorkers(dir string) (list []Credential, hash string, err error) {
 	data, err := os.ReadFile(listPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -158,8 +158,8 @@ func readWorkers(dir string) (list []Credential, hash string, err error) {
 	return list, hex.EncodeToString(sum[:]), nil
 }
 
-// appliedPath returns the path of a file that the server locks while it accepts workers. The file contains the hash, as
-// from readWorkers, of the list of workers that the server has applied last.
+// appliedPath returns the path of a file that the server locks while it accepts workers. The file contains the hash
+// of the list of workers that the server applied last. readWorkers computes this hash.
 func (k *Keys) appliedPath() string { return filepath.Join(k.dir, "applied") }
 
 // appliedInterval is how often AwaitServer checks whether the server has applied the list of workers.
@@ -267,8 +267,8 @@ type user struct {
 	seed        []byte
 }
 
-// newUser creates a NATS user called name, with the given permissions, in an account. The functions in change
-// can edit the user's claims before these are signed.
+// newUser creates a NATS user called name, with the given permissions, in an account. The change functions can edit
+// the user's claims before these are signed.
 func newUser(account nkeys.KeyPair, name string, permissions jwt.UserPermissionLimits, change ...func(*jwt.UserClaims)) (u user, err error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {

@@ -104,7 +104,8 @@ func newLink(url, name string, log *slog.Logger) *Link {
 	return &Link{Name: name, url: url, log: log, stateChange: make(chan struct{})}
 }
 
-// connect opens a link called name. options are applied after the options that all links have.
+// connect opens a connection called name to NATS at url. options are applied after the options that all connections
+// have.
 func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Link, err error) {
 	l = newLink(url, name, log)
 	options = append([]nats.Option{
@@ -139,7 +140,7 @@ func (l *Link) current() (linkState, <-chan struct{}) {
 	return l.state, l.stateChange
 }
 
-// await waits until the state of the link is wanted. If ctx ends first, it returns an error.
+// await waits until the link has the given state. If ctx ends first, it returns an error.
 func (l *Link) await(ctx context.Context, wanted linkState) error {
 	for {
 		state, changed := l.current()
@@ -154,8 +155,8 @@ func (l *Link) await(ctx context.Context, wanted linkState) error {
 	}
 }
 
-// enter sets the state of the link to state if the current state is in the list from. It reports whether it changed
-// the state.
+// enter sets the state of the link to state, but only if its current state is one of the values in the argument from.
+// It reports whether it has set the state.
 func (l *Link) enter(state linkState, from ...linkState) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -203,8 +204,8 @@ func (l *Link) handleRefused(err error) bool {
 	return true
 }
 
-// ask sends a request on a subject and returns the answer. If there is no answer within PartTime, or if the
-// connection is lost, it returns an error.
+// ask sends data as a request on a NATS subject and returns the answer. If there is no answer within PartTime, or if
+// the connection is lost, it returns an error.
 func (l *Link) ask(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	state, changed := l.current()
 	switch state {

@@ -61,10 +61,9 @@ func (h *Dispatcher) reply(msg *nats.Msg, answer any) {
 	h.respond(msg, data)
 }
 
-// respond sends data as the answer to a message of a machine. The message names the NATS subject for its answer,
-// and the server may publish on any subject. This is safe: a machine with its own NATS account can name only
-// subjects of that account, and to a machine in the server's account nothing is sent on the subject of another
-// machine.
+// respond sends data as the answer to a message of a machine. The machine chooses the NATS subject of the answer, and
+// the server may publish on any subject. This is safe: if the machine has its own NATS account, it can name only
+// subjects of that account. If it uses the server's account, respond sends nothing on the subject of another machine.
 func (h *Dispatcher) respond(msg *nats.Msg, data []byte) {
 	name := machineOf(msg.Subject)
 	if h.embeddedServer == nil && !strings.HasPrefix(msg.Reply, inboxPrefix(name)+".") {
@@ -129,7 +128,7 @@ func (h *Dispatcher) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatRep
 	return a, true
 }
 
-// refusal returns the reason for which the server gives the machine m no jobs, or an empty text if m may get jobs.
+// refusal returns the reason why the server gives the machine m no jobs. The text is empty if m may get jobs.
 func (h *Dispatcher) refusal(m attempt.WorkerInfo) (why phrase.Text) {
 	switch {
 	case m.Protocol != Protocol:
@@ -152,8 +151,8 @@ func sameMachine(a, b attempt.WorkerInfo) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// acknowledge records that the matches in the heartbeat m are still running, and returns the keys of the matches in m
-// that are over. The caller must hold h.mu.
+// acknowledge records that the matches in the heartbeat m are still running. It returns the keys of those that are
+// over, which the machine must stop. The caller must hold h.mu.
 func (h *Dispatcher) acknowledge(m attempt.WorkerInfo) (over []attemptKey) {
 	for _, p := range m.Attempts {
 		key := attemptKey{p.Match, p.Attempt}
@@ -172,8 +171,7 @@ func (h *Dispatcher) acknowledge(m attempt.WorkerInfo) (over []attemptKey) {
 	return over
 }
 
-// settleTime is the longest time for which the last results of a machine may be in transit after its worker has
-// ended.
+// settleTime is how long the last results of a machine may be on their way after its worker has ended.
 const settleTime = 2 * time.Second
 
 // expireSoon makes the matches on the machine called name count as lost after settleTime, except matches that a

@@ -16,7 +16,7 @@ import (
 	renameio "github.com/google/renameio/v2/maybe"
 )
 
-// packedResult is the compressed result of an attempt, to be sent to the server.
+// packedResult is the compressed result of a match, ready to be sent to the server.
 type packedResult struct {
 	attemptKey
 	data []byte

@@ -59,14 +59,15 @@ func Pack(r attempt.Result, limit int) ([]byte, error) {
 	}
 }
 
-// Delivery is a result that a machine has sent. Its games are decoded by Check.
+// Delivery is the result of a match that a machine has sent to the server. The games stay compressed until Check
+// decodes them.
 type Delivery struct {
 	attempt.Result
 	packedGames []byte // compressed
 }
 
-// Unpack decodes and checks the first line of a result that Pack has encoded. The data may be forged. The
-// games are decoded by Delivery.Check.
+// Unpack decodes a result that a machine has encoded with Pack. It decodes and checks only the first line, which has
+// everything except the games; Delivery.Check decodes the games. The data may be forged.
 func Unpack(data []byte) (d Delivery, err error) {
 	head, games, ok := bytes.Cut(data[:min(len(data), MaxPacked)], []byte("\n"))
 	if !ok || len(head) > MaxHead {

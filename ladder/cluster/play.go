@@ -25,7 +25,8 @@ func (h *Dispatcher) Play(ctx context.Context, machine string, j attempt.Job, ac
 	return h.awaitResult(ctx, a, accept)
 }
 
-// Adopt waits for the result of a job that an earlier server has sent to a machine; see runner.Fleet.
+// Adopt waits for the result of job j, which an earlier server has sent to a machine, and calls accept with it.
+// commitment is the hash of the seed; the seed itself is not known. For the errors see runner.Fleet.
 func (h *Dispatcher) Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, accept func(attempt.Result) error) error {
 	a, err := h.awaitAttempt(machine, Expectation{j, commitment}, acknowledged)
 	if err != nil {
@@ -34,8 +35,8 @@ func (h *Dispatcher) Adopt(ctx context.Context, machine string, j attempt.Job, c
 	return h.awaitResult(ctx, a, accept)
 }
 
-// awaitAttempt makes the dispatcher expect the result of a match from a machine. s is the initial state of the
-// match.
+// awaitAttempt makes the dispatcher expect the result of a match from a machine. e is what the result must agree
+// with, and s is the initial state of the match.
 func (h *Dispatcher) awaitAttempt(machine string, e Expectation, s attemptState) (*awaitedAttempt, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -83,8 +84,8 @@ func (h *Dispatcher) newOrder(ctx context.Context, a *awaitedAttempt, j attempt.
 	return o, nil
 }
 
-// sendJob sends a job to the machine of a. The dispatcher repeats the message until a heartbeat of the machine
-// names the match.
+// sendJob sends job j to the machine of a. The dispatcher repeats the message until a heartbeat of the machine names
+// the match.
 func (h *Dispatcher) sendJob(ctx context.Context, a *awaitedAttempt, j attempt.Job) error {
 	o, err := h.newOrder(ctx, a, j)
 	if err != nil {
@@ -140,8 +141,8 @@ func (h *Dispatcher) awaitResult(ctx context.Context, a *awaitedAttempt, accept 
 	return h.endAttempt(a, ctx.Err(), accept)
 }
 
-// endAttempt ends an attempt and returns err. If the games of the attempt have arrived in the meantime, it accepts
-// these games instead and returns the error of acceptDelivery.
+// endAttempt ends an attempt and returns err. But if the games of the attempt have arrived in the meantime, it
+// accepts them and returns the error of acceptDelivery.
 func (h *Dispatcher) endAttempt(a *awaitedAttempt, err error, accept func(attempt.Result) error) error {
 	select {
 	case d := <-a.result:
@@ -154,9 +155,9 @@ func (h *Dispatcher) endAttempt(a *awaitedAttempt, err error, accept func(attemp
 	return err
 }
 
-// acceptDelivery checks a result by the match and the rules, and calls accept with it. It returns the error of the
-// check or of accept. If accept fails, the machine keeps the result and delivers it again when the server has
-// restarted. Otherwise the machine may delete it.
+// acceptDelivery checks that a result fits the match and the rules, and calls accept with it. It returns the error of
+// the check or of accept. If accept fails, the machine keeps the result and delivers it again when the server has
+// restarted. Otherwise the machine may delete the result.
 func (h *Dispatcher) acceptDelivery(a *awaitedAttempt, d Delivery, accept func(attempt.Result) error) error {
 	release := h.checks.acquire(a.machine)
 	err := d.Check(a.expectation)

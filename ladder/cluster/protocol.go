@@ -35,7 +35,8 @@ const (
 	MaxUploads = 2 * MaxPacked
 	// MaxResult is the largest size of an uncompressed result, in bytes. The games of most matches have far less.
 	MaxResult = 128 << 20
-	// MaxHead is the largest size, in bytes, of the first line of a result, which names its attempt.
+	// MaxHead is the largest size, in bytes, of the first line of a result. That line says to which match the result
+	// belongs.
 	MaxHead = 16 << 10
 	// MaxHeartbeat is the largest size of a heartbeat, in bytes.
 	MaxHeartbeat = 64 << 10
@@ -145,7 +146,7 @@ type receipt struct {
 	Forget bool `json:"forget,omitempty"` // the result is stored or refused, and the machine may delete it
 }
 
-// attemptKey identifies an attempt.
+// attemptKey identifies an attempt, which is one try to play a match.
 type attemptKey struct {
 	Match   int64 `json:"match"`
 	Attempt int   `json:"attempt"`

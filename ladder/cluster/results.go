@@ -36,9 +36,10 @@ func (h *Dispatcher) handleResult(msg *nats.Msg) {
 	h.metrics.results.WithLabelValues(outcome).Inc()
 }
 
-// addPart adds data, from the message msg, to the result that the machine called name is sending. When the result is
-// complete, addPart passes it to the goroutine that waits for it, and msg is answered later. outcome is what was done
-// with the part. If outcome is gotPart, answer is the answer to msg.
+// addPart adds data, a part of a result, to what has arrived of that result from the machine called name. msg is the
+// message that contained the part. When the result is complete, addPart passes it to the goroutine that waits for it,
+// and msg is answered later. outcome says what was done with the part. If outcome is gotPart, answer is the answer to
+// msg.
 func (h *Dispatcher) addPart(name string, p resultPart, data []byte, msg *nats.Msg) (outcome string, answer receipt, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -83,7 +84,7 @@ func (h *Dispatcher) addPart(name string, p resultPart, data []byte, msg *nats.M
 	return outcome, answer, err
 }
 
-// upload is the beginning of a result, as far as it has arrived.
+// upload is the part of a result that has arrived so far; its end is missing.
 type upload struct {
 	Sum  string // SHA-256 of the whole result, in hexadecimal
 	Size int    // of the whole result, in bytes

@@ -23,8 +23,8 @@ const certificateName = "timba"
 // certificateYears is how long a certificate is valid.
 const certificateYears = 20
 
-// openCertificate reads the server's own certificate and its key from the file path. If the file does not
-// exist, it creates the certificate, the key and the file.
+// openCertificate reads the server's own certificate and its key from the file at path. If the file does not exist,
+// it creates the certificate, the key and the file.
 func (k *Keys) openCertificate(path string) (c tls.Certificate, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,9 +71,9 @@ func certificatePEM(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// clientTLS returns the TLS configuration of a worker. It accepts a server that has the certificate in creds.
-// It also accepts a certificate for the host name to which the worker connects, if an authority that is in
-// creds or that this machine trusts has signed it.
+// clientTLS returns the TLS configuration of a worker. The worker accepts a server whose certificate is in creds. It
+// also accepts a server whose certificate is for the host name in its address, if a trusted authority has signed the
+// certificate. Trusted are the authorities in creds and those that this machine trusts.
 func clientTLS(creds []byte) *tls.Config {
 	pinned := x509.NewCertPool()
 	pinned.AppendCertsFromPEM(certificatesIn(creds))

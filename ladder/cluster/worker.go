@@ -57,8 +57,8 @@ type Worker struct {
 	drain      func()        // closes drainStart, once
 }
 
-// serverLine is the connection of a worker to its server. It limits how many bytes of bots and results are in
-// transit at the same time, because large transfers delay heartbeats.
+// serverLine is the connection of a worker to its server. It limits how many bytes of bots and of results are on
+// their way at the same time, because large transfers delay heartbeats.
 type serverLine struct {
 	*Link
 	results *semaphore.Weighted // bytes of results on their way to the server
@@ -69,8 +69,8 @@ func newServerLine(l *Link) serverLine {
 	return serverLine{l, semaphore.NewWeighted(PartSize), semaphore.NewWeighted(PartSize)}
 }
 
-// sendPart sends message, which contains a part of a result, and returns the answer. part is the length of that part
-// in bytes.
+// sendPart sends message, which contains a part of a result, and returns the answer. part is the length of the part
+// in bytes; it counts against the limit for results on their way.
 func (s serverLine) sendPart(ctx context.Context, part int, message []byte) ([]byte, error) {
 	return s.sendBounded(ctx, s.results, part, resultsSubject(s.Name), message)
 }
@@ -79,8 +79,8 @@ func (s serverLine) fetch(ctx context.Context, request []byte) ([]byte, error) {
 	return s.sendBounded(ctx, s.files, PartSize, filesSubject(s.Name), request)
 }
 
-// sendBounded sends data as a request on a subject and returns the answer. Until the answer arrives, it holds the
-// given number of bytes of the semaphore bound, which limits how much is in transit.
+// sendBounded sends data as a request on a NATS subject and returns the answer. Until the answer arrives, it holds
+// the given number of bytes of the semaphore bound, which limits how much is on its way.
 func (s serverLine) sendBounded(ctx context.Context, bound *semaphore.Weighted, bytes int, subject string, data []byte) ([]byte, error) {
 	if err := bound.Acquire(ctx, int64(bytes)); err != nil {
 		return nil, err
@@ -97,8 +97,7 @@ type heartbeats struct {
 	lastRefusal string        // the Refusal in the last answer; only the goroutine that sends heartbeats uses it
 }
 
-// attemptSet has the attempts of a worker, from the server's command to play an attempt until its result has been
-// sent.
+// attemptSet has the matches of a worker: from the server's command to play a match until the result has been sent.
 type attemptSet struct {
 	mu     sync.Mutex
 	table  map[attemptKey]*workerAttempt
@@ -112,7 +111,7 @@ type workerAttempt struct {
 	cancel context.CancelCauseFunc // stops only the games, so that a result without games is delivered
 }
 
-// add adds an attempt. It returns false if the attempt is already in the set or the set is closed.
+// add adds a match to the set. It returns false if the match is in the set already, or if the set is closed.
 func (a *attemptSet) add(key attemptKey, p *workerAttempt) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -137,7 +136,7 @@ func (a *attemptSet) get(key attemptKey) *workerAttempt {
 	return a.table[key]
 }
 
-// list returns the attempts in the form in which a heartbeat reports them.
+// list returns the matches in the form in which heartbeats report them.
 func (a *attemptSet) list() (list []attempt.ReportedAttempt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -147,7 +146,7 @@ func (a *attemptSet) list() (list []attempt.ReportedAttempt) {
 	return list
 }
 
-// close makes add refuse new attempts. It returns a context that ends when the set is empty.
+// close makes add refuse new matches. It returns a context that ends when the set is empty.
 func (a *attemptSet) close() context.Context {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -160,14 +159,13 @@ func (a *attemptSet) close() context.Context {
 	return busy
 }
 
-// These are the causes with which a worker cancels the context of an attempt.
+// These errors say why a worker cancels the context of a match.
 var (
 	errCancelled = errors.New("the server cancelled the match")
 	errOver      = errors.New("the attempt is over")
 )
 
-// NewWorker returns a Worker and opens the directory o.Dir. The name of the worker's machine is that of the
-// NATS user of link.
+// NewWorker returns a Worker and opens the directory o.Dir. The worker has the name of the NATS user of link.
 func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -205,8 +203,8 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 // have left some.
 func (o WorkerOptions) Temp() string { return filepath.Join(o.Dir, "tmp") }
 
-// Drain makes Run accept no more attempts. Run then returns when the attempts that it has are finished and
-// their results are sent.
+// Drain makes Run accept no more attempts (tries to play a match). Run then finishes the present attempts, sends
+// their results and returns.
 func (w *Worker) Drain() {
 	w.drain()
 	w.notify()
@@ -221,9 +219,9 @@ func (w *Worker) isDraining() bool {
 	}
 }
 
-// Run plays matches until ctx ends, or after Drain until all results are sent. When ctx ends, the running matches are
-// interrupted, and the server has them played again. Run returns an error if it cannot subscribe to NATS, or if the
-// server or, after Drain, NATS refuses the worker.
+// Run plays matches until ctx ends or, after a call of Drain, until all results are sent. If ctx ends first, it
+// interrupts the running matches, and the server has them played again. Run returns an error if it cannot subscribe
+// to NATS, if the server rejects the worker, or if NATS rejects it after Drain.
 func (w *Worker) Run(ctx context.Context) error {
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -278,8 +276,8 @@ func (w *Worker) notify() {
 	}
 }
 
-// sendHeartbeats sends heartbeats until ctx ends. If the server answers that it will never give the worker
-// jobs, it calls end with the reason.
+// sendHeartbeats sends heartbeats until ctx ends. If the server answers that it will never give jobs to the worker,
+// sendHeartbeats calls end with the reason.
 func (w *Worker) sendHeartbeats(ctx context.Context, end context.CancelCauseFunc) {
 	for {
 		limited, cancel := context.WithTimeout(ctx, HeartbeatTime)

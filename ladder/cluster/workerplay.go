@@ -17,8 +17,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// playOrder plays an attempt until playCtx ends and then sends the result. If ctx ends before the games do,
-// because the attempt is over or the worker stops, no result is sent.
+// playOrder plays the match in o and sends the result. If playCtx ends, it stops playing and sends what the result is
+// then. If ctx ends before the match has been played, it sends nothing: the result is no longer wanted, or the worker
+// stops.
 func (w *Worker) playOrder(ctx, playCtx context.Context, o order) {
 	key := attemptKey{o.Match, o.Attempt}
 	r := w.playOnCore(playCtx, o)
@@ -57,7 +58,7 @@ func (w *Worker) countResult(r attempt.Result) {
 	w.metrics.starvedGames.Add(float64(r.StarvedGames))
 }
 
-// playOnCore waits until the core of a job is free and plays the job on it.
+// playOnCore plays the match in o on the core that the order names, as soon as that core is free.
 func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
 	if !slices.Contains(w.Cores, o.Core) {
 		return attempt.FailedResult(o.Job, fmt.Errorf("%s does not play on core %d", w.server.Name, o.Core))
@@ -78,8 +79,9 @@ func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
 	})
 }
 
-// program returns the bot in a slot (a place in the match) of o, ready to be started. Unless it is a house bot
-// (part of timba), its files are fetched from the server or found in the cache, where they stay until ctx ends.
+// program returns the bot with the index slot in the match of o, ready to be started. The files of the bot come from
+// the cache or are fetched from the server, and stay in the cache until ctx ends. A house bot, which is part of
+// timba, needs no files.
 func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Contestant, err error) {
 	b := o.Bots[slot]
 	if b.House != "" {

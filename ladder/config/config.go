@@ -43,7 +43,7 @@ type Config struct {
 	Registration string     // "invite" or "open"
 	Workers      int        // matches at the same time; 0 means one for each core
 	Memory       size.Bytes // for all bots and builds together; 0 means as much as the machine has
-	// Pause is the time between the starts of two matches of a ladder after every version has played
+	// Pause is the time between the starts of two matches of a ladder, once every version has played
 	// ladder.EnoughMatches matches there. It saves disk space, because every match is stored.
 	Pause   time.Duration
 	Sandbox sandbox.Level `toml:"-"`
@@ -71,8 +71,8 @@ type Certificate struct {
 	HTTP      string // address that answers the challenges of the ACME server and redirects visitors to https
 }
 
-// file is the content of a configuration file before it is checked. Its own fields have another form in the file
-// than in Config.
+// file is the content of a configuration file before it is checked. It has its own version of some fields of Config,
+// because their form in the file is different.
 type file struct {
 	Config
 	Sandbox string
@@ -142,7 +142,7 @@ func tableOf(unknown toml.Key) string {
 	return ""
 }
 
-// siblings returns the valid keys of the TOML table that contains an unknown key, for an error.
+// siblings returns the valid keys of the TOML table in which the key unknown was found, for an error message.
 func siblings(unknown toml.Key) []string {
 	t := reflect.TypeFor[file]()
 	for _, key := range unknown[:len(unknown)-1] {
@@ -253,8 +253,9 @@ func (f *file) resolve() (err error) {
 	return nil
 }
 
-// checkRange returns an error if value, the value of the named key, is outside [least, most]. It also returns an
-// error for a duration that is not a whole number of milliseconds, because such a value was written without a unit.
+// checkRange returns an error if value is less than least or greater than most. key is the key of the value in the
+// file. It also returns an error for a duration that is not a whole number of milliseconds: the user has forgotten
+// the unit.
 func checkRange[T int | size.Bytes | time.Duration](key string, value, least, most T) error {
 	if d, ok := any(value).(time.Duration); ok && d%time.Millisecond != 0 {
 		return fmt.Errorf("%s cannot be %d: name its unit, as in \"1m30s\" or \"250ms\"", key, d)

@@ -78,11 +78,11 @@ func (d Dir) Bundle(sum string) (string, error) {
 // Versions with the same files share the directory.
 func (d Dir) Bot(hash string) string { return filepath.Join(d.Bots(), hash) }
 
-// botPath matches the path of a directory in which a bot runs or was built, on a server or a worker.
+// botPath matches the path of a directory in which a bot is built or runs, on a server or a worker.
 var botPath = regexp.MustCompile(`(?:file:|[A-Za-z]:)?(?:[/\\][^\s"'<>(),:;]*)?[/\\](?:bots[/\\][0-9a-f]{64}|tmp[/\\](?:version|tryout|restore)-[0-9-]+[/\\](?:source|bot)\b)[/\\]?`)
 
-// HideBotPaths returns the log of a bot without the paths of the directories in which bots run or are built on this
-// machine. Then the log names files by the paths that the bot's author knows.
+// HideBotPaths removes from the log of a bot the paths of the directories in which a server or worker builds and
+// runs bots. The log then names files relative to the bot's directory, as the bot's author knows them.
 func HideBotPaths(log []byte) []byte {
 	if !bytes.Contains(log, []byte("bots")) && !bytes.Contains(log, []byte("tmp")) {
 		return log

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CheckOwner returns an error if the file path belongs to a user other than that of this process. A missing file is no
-// error. Call it before creating other files beside path, which the owner of path could not open.
+// CheckOwner returns an error if the file at path belongs to a user other than the user of this process. A missing
+// file is no error. Call it before creating other files beside path, which the owner of path could not open.
 func CheckOwner(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || ownerOf(info) == os.Geteuid() {
@@ -26,8 +26,9 @@ func CheckOwner(path string) error {
 		path, userName(ownerOf(info)), userName(os.Geteuid()), filepath.Dir(path))
 }
 
-// CheckAccess returns an error if this process may not read the file or directory path, or may not write to it if write
-// is true. The error names the owner, if that is another user. A missing file is no error.
+// CheckAccess returns an error if this process may not read the file or directory at path. If write is true, it also
+// returns an error if this process may not write there. The error names the owner, if that is another user. A missing
+// file is no error.
 func CheckAccess(path string, write bool) error {
 	mode := uint32(unix.R_OK)
 	if write {
@@ -39,8 +40,8 @@ func CheckAccess(path string, write bool) error {
 	return nil
 }
 
-// ExplainDenied adds to err who owns the file and what to try, if err means that a file of another user may not be
-// opened or changed. It returns other errors unchanged.
+// ExplainDenied explains an error that means that this process may not open or change a file of another user: it adds
+// to err who owns the file and what to try. It returns other errors unchanged.
 func ExplainDenied(err error) error {
 	var e *fs.PathError
 	if !errors.Is(err, fs.ErrPermission) || !errors.As(err, &e) {
@@ -58,8 +59,8 @@ func ExplainDenied(err error) error {
 		err, path, userName(ownerOf(info)), userName(os.Geteuid()))
 }
 
-// GiveToOwner makes the owner of the data directory's database the owner of path, a file or directory that this process
-// has created. It does nothing unless this process runs as root.
+// GiveToOwner makes the owner of the data directory's database also the owner of path, a file or directory that this
+// process has created. It does nothing unless this process runs as root.
 func (d Dir) GiveToOwner(path string) error {
 	if os.Geteuid() != 0 {
 		return nil

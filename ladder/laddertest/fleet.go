@@ -137,8 +137,8 @@ func init() {
 	}
 }
 
-// deliver packs, unpacks and checks a result of the named machine, as if it had been sent over a network, and calls
-// accept with it. e is what the sender of the job expects of the result.
+// deliver treats a result as if the named machine had sent it over a network: it packs, unpacks and checks the
+// result, and calls accept with it. e is what the sender of the job expects of the result.
 func deliver(e cluster.Expectation, r attempt.Result, machine string, accept func(attempt.Result) error) error {
 	r.Machine = machine
 	data, err := cluster.Pack(r, cluster.MaxPacked)

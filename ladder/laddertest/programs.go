@@ -14,7 +14,7 @@ type Programs struct {
 	Box      *match.Sandbox                                                  // sandbox of all bots except house bots
 }
 
-// Resolve returns the bot that Start returns, in the sandbox Box unless the version is a house bot (part of
+// Resolve returns the bot that p.Start returns. The bot runs in the sandbox p.Box, unless it is a house bot (part of
 // timba).
 func (p *Programs) Resolve(ctx context.Context, v ladder.Version) (match.Contestant, error) {
 	b, err := p.Start(ctx, v)

@@ -79,7 +79,7 @@ func (w *World) Must(err error) {
 }
 
 // SyncHouseBots adds house bots (part of timba) to the store, ready to play: all simple ones, and those that the
-// ladders name. hash returns the hash for the version of the named bot.
+// ladders name. hash returns the hash of a bot, given its name.
 func (w *World) SyncHouseBots(hash func(name string) string) {
 	w.T.Helper()
 	var names []string
@@ -112,7 +112,8 @@ func (w *World) Submit(person int64, bot, bundle string) ladder.Version {
 	return v
 }
 
-// MakeLive makes the version with the given ID the one that plays. b is the result of the version's build.
+// MakeLive makes the version with the given ID the one with which its bot plays. b is the result of the version's
+// build.
 func (w *World) MakeLive(id int64, b store.BuildInfo) ladder.Version {
 	w.T.Helper()
 	w.Must(w.Store.Versions.SetBuildInfo(w.T.Context(), id, b))

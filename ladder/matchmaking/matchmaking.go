@@ -13,31 +13,33 @@ import (
 )
 
 const (
-	// halfUrgencyMatches is the number of matches after which a version is half as urgent as a newcomer.
+	// halfUrgencyMatches is the number of matches after which the urgency of a version due to few matches has dropped
+	// to half that of a newcomer.
 	halfUrgencyMatches = 10
-	// uncertaintyElo is the distance in Elo that is added for an opponent whose Elo is uncertain. It applies to
-	// the uncertainty 1 of package rating, which means that the Elo is known as well as after one match.
-	// Otherwise it is multiplied by the square root of the uncertainty.
+	// uncertaintyElo is the distance in Elo that is added for an opponent whose uncertainty is 1, that is, whose Elo
+	// is known as well as after one match; see package rating. For other uncertainties it is multiplied by the square
+	// root of the uncertainty.
 	uncertaintyElo = 100
-	// meetingsElo is the distance in Elo that is added for an opponent that the player has met as often as
-	// the average one.
+	// meetingsElo is the distance in Elo that is added for an opponent that the player has met an average number of
+	// times. It is proportional to that number.
 	meetingsElo = 75
 	// sameOwnerElo is the distance in Elo that is added for an opponent of the same owner.
 	sameOwnerElo = 400
-	// chanceElo is the upper end of the random distance in Elo that is added for each opponent.
+	// chanceElo limits the random distance in Elo that is added for each opponent: the distance is from 0 to
+	// chanceElo.
 	chanceElo = 200
 )
 
-// Figures has the constants of the rule, to be shown to people. All are in Elo except HalfUrgencyMatches,
-// which is a number of matches. docs/ratings.md explains them.
+// Figures has the constants of the rule by which matches are chosen, to be shown to people. All are in Elo except
+// HalfUrgencyMatches, which is a number of matches. docs/ratings.md explains them.
 type Figures struct{ HalfUrgencyMatches, UncertaintyElo, MeetingsElo, SameOwnerElo, ChanceElo int }
 
-// Constants returns the constants of the rule.
+// Constants returns the constants of the rule by which matches are chosen.
 func Constants() Figures {
 	return Figures{halfUrgencyMatches, uncertaintyElo, meetingsElo, sameOwnerElo, chanceElo}
 }
 
-// Candidate is a player that a Pool may choose: an active version on a ladder.
+// Candidate is a player that a Pool may choose for a match: an active version of a bot on a ladder.
 type Candidate struct {
 	ID    int64
 	Owner int64 // the person; 0 for a house bot
@@ -47,23 +49,24 @@ type Candidate struct {
 	Matches     int // number of its finished matches
 	LastOrder   int // number of finished matches of the ladder after its last one, or when it joined
 	OpenMatches int // number of its unfinished matches; the Pool sets it
-	// Remote says that the version plays only while it is connected. At other times Constraints.CanPlay must
-	// return false for it.
+	// Remote is set if the version runs on another machine and plays only while it is connected. While it is not
+	// connected, Constraints.CanPlay must return false for it.
 	Remote bool
-	// House says that the version belongs to a house bot, which is part of timba. Unless all players are house
-	// bots, it is not more urgent when it has had few matches, so newcomers of people come before it.
+	// House is set if the version belongs to a house bot, a bot that is part of timba. A house bot does not become
+	// more urgent by having had few matches, so that newcomers of people come before it. This does not apply if all
+	// players are house bots.
 	House bool
 }
 
-// newness is the part of a player's urgency that is due to few matches. It is 1 before the first match and
-// decreases with each match, finished or open. It is 0 for house bots (part of timba), unless all players are
-// house bots.
+// newness returns the part of a player's urgency that is due to few matches. It is 1 before the first match and
+// decreases with each match, finished or open. It does not count for house bots (part of timba), unless all players
+// are house bots.
 //
-// The other part of the urgency is the number of matches on the ladder since the player's last one, divided by
-// the number of players. It is 0 while the player has an open match.
+// The other part of the urgency is the number of matches on the ladder since the player's last one, divided by the
+// number of players. It is 0 while the player has an open match.
 //
-// Because newness is at most 1, a player that has waited for as many matches as there are players comes before
-// all that have just played or joined. Nobody waits for more than twice that many matches.
+// Because newness is at most 1, a player that has waited for as many matches as there are players comes before all
+// that have just played or joined. Nobody waits for more than twice that many matches.
 func newness(p *Candidate) float64 {
 	return halfUrgencyMatches / float64(halfUrgencyMatches+p.Matches+p.OpenMatches)
 }
@@ -72,8 +75,8 @@ func uncertaintyDistance(p *Candidate) float64 {
 	return uncertaintyElo * math.Sqrt(max(p.Uncertainty, 0))
 }
 
-// averageMeetings returns how often p has met another player on average, counting partners as opponents. slots is
-// the number of versions in a match, and players is the number of players on the ladder.
+// averageMeetings returns how often p has met another player on average. Partners in a team count as opponents here.
+// slots is the number of versions in a match, and players is the number of players on the ladder.
 func averageMeetings(p *Candidate, slots, players int) float64 {
 	return float64((p.Matches+p.OpenMatches)*(slots-1)) / float64(players-1)
 }
@@ -93,11 +96,11 @@ func (c Constraints) canPlay(p *Candidate) bool { return c.CanPlay == nil || c.C
 func (c Constraints) isIdle(p *Candidate) bool { return c.IsIdle != nil && c.IsIdle(p) }
 
 // Next chooses the versions of the next match and returns their IDs, in an order chosen at random. It does not open
-// the match: the caller calls Open when the match starts. slots is nil if too few versions can play now, or if every
-// version that can play is idle; see Constraints.
+// the match: the caller must call Open when the match starts. slots is nil if too few versions can play now, or if
+// all of them are idle; see Constraints.
 //
-// If unknown is not 0, the pool does not know the earlier opponents of the version with the ID unknown. The caller
-// must then call SetMeetings for this version and call Next again.
+// If unknown is not 0, slots is nil because the pool does not know how often the version with this ID has met others.
+// The caller must then call SetMeetings for that version and call Next again.
 func (p *Pool) Next(c Constraints, r *rand.Rand) (slots []int64, unknown int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -123,7 +126,8 @@ func (p *Pool) Next(c Constraints, r *rand.Rand) (slots []int64, unknown int64) 
 }
 
 // mostUrgent returns the most urgent player that can play, or nil if none can. Among equally urgent players it
-// chooses at random. It calls CanPlay only for chosen ones, because thousands of newcomers may be equally urgent.
+// chooses at random. There may be thousands of equally urgent newcomers, so it calls CanPlay for one of them after
+// another until one can play.
 func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Candidate) {
 	houses := !slices.ContainsFunc(p.players, func(p Candidate) bool { return !p.House })
 	urgency := func(player *Candidate) (u float64) {
@@ -169,9 +173,10 @@ func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Candidate) {
 	return best
 }
 
-// nextOpponent returns the best opponent for the players seated so far, or nil if there is none. It is the one
-// nearest in Elo to the first seated player, after additions for uncertainty, chance, earlier meetings and a
-// common owner. The last opponent of a match must not be idle if all seated players are.
+// nextOpponent returns the next opponent for the players in seated, which are already chosen for a match, or nil if
+// there is none. It chooses the player that is nearest in Elo to seated[0], after additions for uncertainty, chance,
+// earlier meetings and a common owner. If all seated players are idle, the last opponent of the match must not be
+// idle.
 func (p *Pool) nextOpponent(c Constraints, seated []*Candidate, r *rand.Rand) (best *Candidate) {
 	first, nearest := seated[0], math.Inf(1)
 	active := func(p *Candidate) bool { return !c.isIdle(p) }
@@ -195,8 +200,9 @@ func (p *Pool) nextOpponent(c Constraints, seated []*Candidate, r *rand.Rand) (b
 	return best
 }
 
-// reluctance returns the distance in Elo that is added because player has met the seated players before, or has the
-// same owner. average is how often the first seated player has met another player on average. The distance is a sum:
+// reluctance returns a penalty, in Elo, for choosing player as an opponent of the players in seated, which are
+// already chosen for the match. The penalty makes matches rarer between players that have met often or have the same
+// owner. average is how often, on average, the first seated player has met each other player. The penalty is a sum:
 //   - sameOwnerElo for each seated player of the same owner
 //   - meetingsElo times the mean number of meetings with a seated player, divided by average
 func (p *Pool) reluctance(seated []*Candidate, player *Candidate, average float64) (elo float64) {

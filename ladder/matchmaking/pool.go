@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// maxMeetings is the largest number of pairs of versions for which a pool counts their meetings (common matches), at
-// some 50 bytes a pair. If there are more pairs, the pool deletes all counts.
+// maxMeetings limits the memory for counts of meetings (common matches) of two versions, which take some 50 bytes for
+// each pair. If a pool has counts for more than maxMeetings pairs, it deletes all counts.
 const maxMeetings = 2_000_000
 
-// Pool has the players of one ladder in memory and chooses matches between them. The caller reports every
-// change. Its methods are safe for concurrent use.
+// Pool has the players of one ladder in memory and chooses matches between them. The caller must report every change
+// of the ladder to it. Its methods are safe for concurrent use.
 type Pool struct {
 	mu              sync.Mutex
 	sides           []int // by slot
@@ -26,9 +26,9 @@ type Pool struct {
 	equalBuffer []*Candidate // reused by mostUrgent
 }
 
-// NewPool returns a pool of the players of a ladder. finished is the number of the ladder's finished matches.
-// sides has the side of each slot (place) in a match; partners on one side do not count as opponents. The pool
-// takes ownership of players and sets their OpenMatches. The caller must then call Open for each unfinished
+// NewPool returns a pool of the players of a ladder. finished is the number of the ladder's finished matches. sides
+// has the side (team or player) of each place in a match; players on the same side do not count as opponents. The
+// pool takes ownership of players and sets their OpenMatches. The caller must then call Open for each unfinished
 // match.
 func NewPool(sides []int, finished int, players []Candidate) *Pool {
 	p := &Pool{sides: sides, finishedMatches: finished, openMatches: map[int64][]int64{}, meetings: map[int64]map[int64]int{}}
@@ -36,8 +36,8 @@ func NewPool(sides []int, finished int, players []Candidate) *Pool {
 	return p
 }
 
-// Update adds the players of the list in, each in place of the player with the same ID, and removes the players whose
-// IDs are in the list out.
+// Update adds the players in the first list and removes the players whose IDs are in the second list. An added player
+// replaces a player with the same ID.
 func (p *Pool) Update(in []Candidate, out []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,7 +58,7 @@ func (p *Pool) setPlayers(players []Candidate) {
 	}
 }
 
-// player returns the player with the ID version, or nil.
+// player returns the player whose ID is version, or nil if the pool has none.
 func (p *Pool) player(version int64) *Candidate {
 	i, found := slices.BinarySearchFunc(p.players, version, func(p Candidate, id int64) int { return cmp.Compare(p.ID, id) })
 	if !found {
@@ -67,8 +67,8 @@ func (p *Pool) player(version int64) *Candidate {
 	return &p.players[i]
 }
 
-// countOpen adds the number matches to the number of open matches of each version: 1 for a match that starts, -1 for
-// one that is over.
+// countOpen changes the number of open matches of each given version by matches: 1 for a match that starts, -1 for a
+// match that is over.
 func (p *Pool) countOpen(versions []int64, matches int) {
 	for _, v := range versions {
 		if player := p.player(v); player != nil {
@@ -77,7 +77,8 @@ func (p *Pool) countOpen(versions []int64, matches int) {
 	}
 }
 
-// Open adds an unfinished match between the versions with the given IDs.
+// Open adds an unfinished match to the pool. match is its ID, and versions has the IDs of the versions that play, in
+// the order of their places in the match. The pool takes ownership of versions.
 func (p *Pool) Open(match int64, versions []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +87,7 @@ func (p *Pool) Open(match int64, versions []int64) {
 	p.countMeetings(versions, 1)
 }
 
-// Close removes a match that ends without a result.
+// Close removes the match with the given ID, which has ended without a result.
 func (p *Pool) Close(match int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,15 +100,17 @@ func (p *Pool) close(match int64) {
 	delete(p.openMatches, match)
 }
 
-// PlayerRating is the rating of a version after a match, and the number of matches that the version has played.
+// PlayerRating has the rating of one version after a match, and the number of matches that the version has played on
+// the ladder. Pool.Finish stores these values.
 type PlayerRating struct {
 	ID               int64
 	Elo, Uncertainty float64
 	Matches          int
 }
 
-// Finish replaces an open match by its result. order is the number of the match among the finished matches of the
-// ladder, counted from 1. moved has the new ratings, in the order of the versions in the match.
+// Finish removes the open match with the ID match and stores its result. order is the number of finished matches of
+// the ladder, including this one. moved has the new rating of each version, in the order of the versions' places in
+// the match.
 func (p *Pool) Finish(match int64, order int, moved []PlayerRating) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -123,7 +126,7 @@ func (p *Pool) Finish(match int64, order int, moved []PlayerRating) {
 	p.countMeetings(versions, 1)
 }
 
-// countMeetings adds the number matches, 1 or -1, to how often the versions in a match have met each other. It skips
+// countMeetings changes by matches, 1 or -1, how often the given versions of one match have met each other. It skips
 // a version whose meetings are not in memory.
 func (p *Pool) countMeetings(versions []int64, matches int) {
 	for slot, v := range versions {
@@ -137,8 +140,8 @@ func (p *Pool) countMeetings(versions []int64, matches int) {
 	}
 }
 
-// countOpponents adds the number matches to the count of each opponent of versions[slot] in met, whose keys are
-// version IDs.
+// countOpponents changes the count of each opponent of versions[slot] by matches. met has these counts, by the ID of
+// the opponent. It removes a count that becomes 0.
 func (p *Pool) countOpponents(met map[int64]int, versions []int64, slot, matches int) {
 	for other, v := range versions {
 		if p.sides[slot] == p.sides[other] {
@@ -150,8 +153,8 @@ func (p *Pool) countOpponents(met map[int64]int, versions []int64, slot, matches
 	}
 }
 
-// SetMeetings sets how often a version has met others in finished matches. The key of met is the ID of the
-// opponent. The pool takes over met.
+// SetMeetings sets how often a version has met each opponent in finished matches. met has these counts, by the ID of
+// the opponent; nil means none. The pool takes ownership of met.
 func (p *Pool) SetMeetings(version int64, met map[int64]int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -174,15 +177,16 @@ func (p *Pool) setMeetings(version int64, met map[int64]int) {
 	p.meetings[version] = met
 }
 
-// Meetings returns how often a version has met each opponent, by ID, including open matches. It returns nil if
-// SetMeetings must be called first.
+// Meetings returns how often a version has met each opponent, by ID, including open matches. The result is a copy. It
+// is nil if the pool does not know the counts; SetMeetings must then be called first.
 func (p *Pool) Meetings(version int64) map[int64]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.meetings[version])
 }
 
-// Contains reports whether any player satisfies pred. It stops at the first. pred must not call the pool.
+// Contains reports whether pred returns true for any player. It stops at the first such player. pred must not call
+// methods of the pool.
 func (p *Pool) Contains(pred func(*Candidate) bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

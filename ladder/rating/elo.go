@@ -16,8 +16,8 @@ import (
 // ExpectedScore returns the expected score, from 0 to 1, of a player that is diff Elo stronger than its opponent.
 func (f Formula) ExpectedScore(diff float64) float64 { return logistic(f.PerElo * diff) }
 
-// Player is the rating of a version before a match. A version without matches on the ladder has the Elo of
-// its predecessor, or else Formula.Start, and the uncertainty Formula.Newcomer.
+// Player is the rating of a version before a match. A version without matches on the ladder has the uncertainty
+// Formula.Newcomer. Its Elo is that of the bot's previous version or, without one, Formula.Start.
 type Player struct {
 	Elo         float64
 	Uncertainty float64
@@ -32,11 +32,10 @@ func (p Player) variance() float64 {
 	return p.Uncertainty
 }
 
-// matchChanges returns how a finished match changes the rating of each player. sides[i] is the side of
-// players[i]; members of a team have the same side, and the Elo of a team is their mean. Each deal has one duel
-// for every two players of different sides. share is the part of the match that counts, from 0 to 1; if it is 0,
-// no rating changes. The caller sets the fields of the changes that identify the match, the ladder and the
-// version.
+// matchChanges returns how a finished match changes the rating of each player. sides[i] is the side of players[i];
+// the members of a team have the same side. The Elo of a team is the mean of its members. Each deal has one duel for
+// every two players of different sides. share is the part of the match that counts, from 0 to 1; if it is 0, no
+// rating changes. The caller must set the fields of each change that identify the match, the ladder and the version.
 func (f Formula) matchChanges(players []Player, sides []int, deals []stats.Deal, share float64) []ladder.Change {
 	teams, scores := teamsOf(players, sides), meanScores(sides, deals)
 	moves := make([]ladder.Change, len(players))
@@ -61,7 +60,7 @@ func (f Formula) matchChanges(players []Player, sides []int, deals []stats.Deal,
 	return moves
 }
 
-// result is a match from the viewpoint of one side.
+// result is what one side of a match has achieved against all other sides.
 type result struct {
 	formula  *Formula
 	score    float64   // mean score against the other sides
@@ -70,12 +69,13 @@ type result struct {
 	variance float64   // of the lead before the match, in the unit that Formula describes, times share
 
 	expectedScore float64
-	// steepness is the mean slope of the expected score between the leads before and after the match, and
-	// information is its slope at the leads after the match. Both are divided by the slope at an even score.
+	// steepness is the mean slope of the curve of expected scores between the leads before and after the match.
+	// information is its slope at the leads after the match. Both are divided by the slope at equal strength.
 	steepness, information float64
 }
 
-// expectedAt returns the side's mean expected score against the other sides if each lead were shift Elo larger.
+// expectedAt returns the side's mean expected score against the other sides, as it would be if the side were stronger
+// by shift Elo.
 func (r *result) expectedAt(shift float64) float64 {
 	sum := 0.0
 	for _, lead := range r.leads {
@@ -84,8 +84,8 @@ func (r *result) expectedAt(shift float64) float64 {
 	return sum / float64(len(r.leads))
 }
 
-// slope returns the derivative of expectedAt at shift, divided by the derivative of the expected score at an even
-// score.
+// slope returns the derivative of expectedAt at shift. It is divided by the derivative of the expected score at equal
+// strength, so that it is at most 1.
 func (r *result) slope(shift float64) float64 {
 	sum := 0.0
 	for _, lead := range r.leads {
@@ -95,9 +95,10 @@ func (r *result) slope(shift float64) float64 {
 	return sum / float64(len(r.leads))
 }
 
-// solve sets r.leads to the leads after the match, the most likely Elo differences to the other sides. They are the
-// leads before the match plus a shift y, where y = EloPerScore * variance * (score - expected score at y). The right
-// side decreases with y, so y is between 0 and the right side at 0.
+// solve computes the most likely leads of the side (its Elo minus that of each other side) after the match, and from
+// them the expected score, the information and the steepness. All leads change by the same shift y, with y =
+// EloPerScore * variance * (score - expected score at y). The right side decreases with y, so that y is between 0 and
+// the right side at 0.
 func (r *result) solve() {
 	r.expectedScore = r.expectedAt(0)
 	pull := r.formula.EloPerScore * r.variance
@@ -118,8 +119,9 @@ func (r *result) solve() {
 	}
 }
 
-// memberChange returns how the match changes the rating of p, one of the given number of members of this side.
-// The Elo changes by K * (Score - ExpectedScore), and K is proportional to p.Uncertainty/members.
+// memberChange returns how the match changes the rating of p, a member of this side. members is the number of
+// members. The Elo changes by K * (Score - ExpectedScore), where K is proportional to p.Uncertainty/members. If the
+// Elo of p is fixed, nothing changes.
 func (r *result) memberChange(p Player, members int) ladder.Change {
 	m := ladder.Change{EloBefore: p.Elo, EloAfter: p.Elo, Score: r.score, ExpectedScore: r.expectedScore, Uncertainty: p.Uncertainty}
 	if p.Fixed {
@@ -143,7 +145,8 @@ type team struct {
 	variance float64 // of elo, in the unit that Formula describes
 }
 
-// teamsOf groups the players by side, in the order of the first player of each side.
+// teamsOf returns the sides of a match. players are grouped by sides, where sides[i] is the side of players[i]. The
+// result is in the order of the first player of each side.
 func teamsOf(players []Player, sides []int) (teams []team) {
 	for slot, side := range sides {
 		i := slices.IndexFunc(teams, func(t team) bool { return t.side == side })
@@ -165,8 +168,8 @@ func teamsOf(players []Player, sides []int) (teams []team) {
 	return teams
 }
 
-// meanScores returns the mean score over all deals, from 0 to 1, of side a against side b, under the key {a, b}. A
-// side is one player or a team; sides[i] is the side of player i.
+// meanScores returns the mean score of each side against each other side over all deals, from 0 to 1. The key {a, b}
+// has the score of side a against side b. A side is one player or a team; sides[i] is the side of player i.
 func meanScores(sides []int, deals []stats.Deal) map[[2]int]float64 {
 	scores, duels := map[[2]int]float64{}, map[[2]int]float64{}
 	for _, deal := range deals {
@@ -184,9 +187,9 @@ func meanScores(sides []int, deals []stats.Deal) map[[2]int]float64 {
 	return scores
 }
 
-// exp returns e to the power of x, for x <= 0. math.Exp has an implementation for each processor, and they
-// differ in the last bit. This one uses only sums, products and quotients, each rounded separately, which are
-// the same everywhere.
+// exp returns e to the power of x, for x <= 0. Its results are the same on all machines, unlike those of math.Exp,
+// which has a different implementation for each kind of processor. exp uses only sums, products and quotients, each
+// rounded separately.
 func exp(x float64) float64 {
 	if x < -700 {
 		return 0

@@ -11,24 +11,25 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Formula has all constants of the ratings. Ratings that were computed with different constants or by different
-// versions of this program cannot be compared; Fingerprint tells them apart.
+// Formula has all constants of the ratings. Do not compare ratings that were computed with different constants or by
+// different versions of this program; Fingerprint tells them apart.
 //
-// A version's rating is an Elo and an uncertainty, which every match changes. The unit of uncertainty is the
-// variance of the Elo that a single match gives. At 1 the Elo is known as well as after one match against an
-// opponent whose Elo is certain; at 1/4, as well as after four.
+// A version's rating is an Elo and an uncertainty, which every match changes. The unit of uncertainty is the variance
+// of the Elo that a single match gives. At 1 the Elo is known as well as after one match against an opponent whose
+// Elo is certain; at 1/4, as well as after four.
 type Formula struct {
 	Start  float64 `json:"start"`  // the Elo of a bot without a predecessor
 	Anchor float64 `json:"anchor"` // the fixed Elo of the anchor
 	// Newcomer is the uncertainty of a version before its first match on a ladder.
 	Newcomer float64 `json:"newcomer"`
-	// Forget is added to the uncertainty after every whole match, so that the Elo of an old version still
-	// changes when its opponents do.
+	// Forget is added to a version's uncertainty after every match. Therefore the Elo of an old version still changes
+	// when its opponents do. If only a part of the match counts, only that part of Forget is added.
 	Forget float64 `json:"forget"`
-	// PerElo is the steepness of the curve of expected scores: the argument of the logistic function per Elo.
+	// PerElo is the steepness of the curve of expected scores. A player that is d Elo stronger than its opponent has
+	// the expected score 1 / (1 + exp(-PerElo * d)).
 	PerElo float64 `json:"per_elo"`
-	// EloPerScore is 4 / PerElo. Between players of about equal strength, a difference in Elo is EloPerScore times the
-	// difference in expected score.
+	// EloPerScore is 4 / PerElo. Between players of about equal strength, a difference of s in the expected score
+	// corresponds to a difference of EloPerScore * s in Elo.
 	EloPerScore float64 `json:"full"`
 
 	Person Glicko  `json:"person"` // rating of a person before the first game
@@ -92,8 +93,8 @@ func (f Formula) Fingerprint() string {
 // exampleDeals is the number of deals in an example match.
 const exampleDeals = 3
 
-// exampleGames returns the games of the example match with the given number. The example matches have different
-// results, faults and repeated deals, and every fifth ends early.
+// exampleGames returns the games of the example match with the given number. The example matches differ in results,
+// faults and repeated deals, and every fifth ends early.
 func exampleGames(v *rules.Variant, number int) (games []ladder.FinishedGame) {
 	for deal := range exampleDeals {
 		for rotation := range v.Players {

@@ -11,7 +11,8 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Entry is the state of a version on a ladder: its rating and its totals. Every match changes it.
+// Entry is the state of one version on a ladder: its rating, and its numbers of matches, wins, draws, losses and
+// faults. Every match changes it.
 type Entry struct {
 	VersionID int64
 	Player
@@ -20,9 +21,9 @@ type Entry struct {
 	Faults int
 }
 
-// NewEntry returns the state of a version that is new on a ladder. predecessor is the entry of the bot's previous
-// version on the ladder, whose Elo the new version takes over, or nil. If anchor is true, the Elo of this bot is
-// fixed.
+// NewEntry returns the entry of a version that is new on a ladder. predecessor is the entry of the bot's previous
+// version on the ladder, whose Elo the new version takes over; it may be nil. If anchor is true, the version instead
+// gets the fixed Elo f.Anchor.
 func (f Formula) NewEntry(versionID int64, predecessor *Entry, anchor bool) Entry {
 	e := Entry{VersionID: versionID, Player: Player{Elo: f.Start, Uncertainty: f.Newcomer}}
 	switch {
@@ -34,15 +35,15 @@ func (f Formula) NewEntry(versionID int64, predecessor *Entry, anchor bool) Entr
 	return e
 }
 
-// PairChange is the effect of a match on the results between two versions, A and B. The ID A is the smaller one.
+// PairChange is what a match adds to the results between two versions, A and B. The ID A is smaller than the ID B.
 type PairChange struct {
 	A, B                  int64        // IDs of the versions
 	Deals, Score, Squares float64      // as in stats.Pair: number of deals, and sums of A's scores and of their squares
 	Games                 rules.Record // of A against B: a win is a game in which A had the better rank
 }
 
-// Outcome is the effect of a finished match on its ladder: new ratings and totals of the versions that played,
-// and what the match adds to the results of each pair of them.
+// Outcome is the effect of a finished match on its ladder: the new ratings and totals of the versions that played,
+// and what the match adds to the results of each pair of these versions.
 type Outcome struct {
 	Entries  []Entry         // the versions' entries after the match, by slot
 	Changes  []ladder.Change // the changes of their ratings, by slot
@@ -50,13 +51,13 @@ type Outcome struct {
 	Distinct int // number of deals that count
 }
 
-// Outcome returns how the finished match m changes its ladder. v has the rules of its game, before has the
-// entries of the versions in m, and games has all games of the match, in any order. Outcome does not check that
-// they are complete, as CheckComplete does.
+// Outcome returns how the finished match m changes its ladder. v has the rules of its game, before has the entries of
+// the versions in m, and games has all games of the match, in any order. Outcome does not check whether games are
+// missing; CheckComplete does. It returns an error if a game cannot belong to the match, or if a deal has no games.
 //
-// A deal does not count if all its games are marked as Repeated. The smaller the part of the deals that count,
-// the smaller are the changes of the ratings; if none counts, the ratings stay. If the match ended early, the
-// complete deals count. So does the deal in which a connection was lost, by its finished games.
+// A deal does not count if all its games are marked as Repeated. The smaller the part of the deals that count, the
+// smaller are the changes of the ratings; if none counts, the ratings stay. If the match ended early, only complete
+// deals count, and the deal in which a connection was lost.
 func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games []ladder.FinishedGame) (Outcome, error) {
 	sides, err := ladder.SlotSides(v, len(before))
 	if err != nil {
@@ -84,7 +85,7 @@ func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games
 }
 
 // dealsOf returns the result of each deal, over all seatings of the versions. deals and slots are the numbers of
-// deals and of versions in the match.
+// deals and of versions in the match. It returns an error if a game cannot belong to the match.
 func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.FinishedGame) ([]stats.Deal, error) {
 	results := make([]stats.DealResult, deals)
 	for _, g := range games {
@@ -101,9 +102,9 @@ func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.FinishedGame
 	return out, nil
 }
 
-// completeDeals returns for each deal whether it counts as complete. Unless the match ended early, all do.
-// Otherwise these are the deals with a game for each seating of the versions, and the deal in which a connection
-// was lost.
+// completeDeals returns for each deal whether it counts as complete. If no connection was lost, all deals do.
+// Otherwise a deal is complete if it has a game for each of the rotations (seatings of the versions), or if the
+// connection was lost in one of its games.
 func completeDeals(deals, rotations int, games []ladder.FinishedGame) []bool {
 	if !slices.ContainsFunc(games, isLost) {
 		return slices.Repeat([]bool{true}, deals)
@@ -130,8 +131,8 @@ func markedDeals(deals []stats.Deal, marked []bool) (out []stats.Deal) {
 	return out
 }
 
-// distinctDeals returns for each deal whether it is marked and has a game that does not repeat an earlier one. A
-// marked deal without games counts, too, but makes Outcome fail.
+// distinctDeals returns for each deal whether it counts: it must be marked and have a game that does not repeat an
+// earlier one. A marked deal without any game also counts; Outcome then returns an error.
 func distinctDeals(marked []bool, games []ladder.FinishedGame) []bool {
 	fresh, repeated := make([]bool, len(marked)), make([]bool, len(marked))
 	for _, g := range games {
@@ -145,9 +146,9 @@ func distinctDeals(marked []bool, games []ladder.FinishedGame) []bool {
 	return out
 }
 
-// CheckComplete returns an error unless games has each deal of a match in each rotation (seating of the
-// versions), in order. If a connection was lost in one of the games, others may be missing, because the match
-// ended early.
+// CheckComplete returns an error unless games has one game for each deal and rotation (seating of the versions) of a
+// match, in order. deals and rotations are their numbers. If a connection was lost in one of the games, the match
+// ended early, and other games may be missing.
 func CheckComplete(deals, rotations int, games []ladder.FinishedGame) error {
 	want := deals * rotations
 	if len(games) > want || len(games) < want && !slices.ContainsFunc(games, isLost) {
@@ -164,8 +165,8 @@ func CheckComplete(deals, rotations int, games []ladder.FinishedGame) error {
 	return nil
 }
 
-// checkGame returns an error if the game g cannot belong to a match with the given numbers of deals, players and
-// versions.
+// checkGame returns an error if the game g cannot belong to a match. deals and slots are the numbers of deals and of
+// versions in the match, and players is the number of players of a game.
 func checkGame(g ladder.FinishedGame, deals, players, slots int) error {
 	if g.Deal < 0 || g.Deal >= deals || len(g.Seats) != players {
 		return fmt.Errorf("rating: a game of deal %d with %d seats is not one of %d deals with %d seats", g.Deal, len(g.Seats), deals, players)
@@ -181,8 +182,9 @@ func checkGame(g ladder.FinishedGame, deals, players, slots int) error {
 	return nil
 }
 
-// moveRatings sets o.Changes and o.Entries, the ratings after the match. The argument before has the entries before
-// the match. deals are the deals that count, and sides has the side of each version.
+// moveRatings computes the ratings after the match m and stores the changes in o.Changes and the entries after the
+// match in o.Entries. before has the entries before the match. deals are the deals that count; o.Distinct must be
+// their number. sides has the side of each version.
 func (o *Outcome) moveRatings(f Formula, m ladder.Match, before []Entry, sides []int, deals []stats.Deal) {
 	players := make([]Player, len(before))
 	for slot, e := range before {
@@ -216,7 +218,8 @@ func seatValues(g ladder.FinishedGame) (slots, ranks []int, points []float64) {
 	return slots, ranks, points
 }
 
-// addPairs sets o.Pairs, the changes of the results between every two opponents.
+// addPairs sets o.Pairs: what the match adds to the results of each pair of opponents. If no deal counts, it adds
+// only games.
 func (o *Outcome) addPairs(before []Entry, sides []int, deals []stats.Deal, games []ladder.FinishedGame) {
 	for _, p := range pairCounts(deals, sides) {
 		met := meetingRecord(games, p.A, p.B)
@@ -232,8 +235,8 @@ func (o *Outcome) addPairs(before []Entry, sides []int, deals []stats.Deal, game
 	}
 }
 
-// meetingRecord returns the record of slot a (a version's place in the match) against slot b, which plays for
-// another side. All seats of a slot have the same side and rank.
+// meetingRecord returns the wins, draws and losses of slot a against slot b. A slot is the place of a version in the
+// match, and b must play for another side than a. All seats of a slot have the same side and rank.
 func meetingRecord(games []ladder.FinishedGame, a, b int) (out rules.Record) {
 	for _, g := range games {
 		ahead := g.Seats[seatOf(g, b)].Rank - g.Seats[seatOf(g, a)].Rank

@@ -7,8 +7,9 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Glicko is the rating of a person in a game, computed by Glicko-2: Mark E. Glickman, "Example of the Glicko-2
-// system", 2013. Comments name the steps and symbols of that paper. Each game is a rating period for its players.
+// Glicko is the rating of a person in a game. It is computed by Glicko-2: Mark E. Glickman, "Example of the Glicko-2
+// system", 2013. Comments name the steps and symbols of that paper. Each game is a rating period, in the words of the
+// paper, for its players.
 type Glicko struct {
 	Rating     float64 `json:"rating"`
 	Deviation  float64 `json:"deviation"`  // the true rating is within twice the deviation with a probability of 95 %
@@ -16,8 +17,8 @@ type Glicko struct {
 }
 
 // People returns the new ratings of the people who played a game of variant v. before has their ratings before the
-// game, and ranks has their ranks in the game, both by seat like the result. For each player, the game counts as one
-// result against every player of another side.
+// game, and ranks has their ranks in the game. Both slices and the result have an element for each seat. For each
+// player, the game counts as one result against every player of another side.
 func (f Formula) People(v *rules.Variant, before []Glicko, ranks []int) []Glicko {
 	after := make([]Glicko, len(before))
 	for seat, p := range before {
@@ -39,8 +40,8 @@ type duel struct {
 	score    float64 // from 0 to 1
 }
 
-// afterPeriod returns the rating of p after a rating period with the given results, at least one. Each product is
-// rounded separately, so that all machines compute the same.
+// afterPeriod returns the rating of p after a rating period with the given results, of which there must be at least
+// one. It rounds each product separately, so that all machines compute the same.
 func (f Formula) afterPeriod(p Glicko, duels []duel) Glicko {
 	mu, phi := (p.Rating-f.Person.Rating)/f.Scale, p.Deviation/f.Scale // step 2
 	information, sum := 0.0, 0.0                                       // 1/v and Δ/v, steps 3 and 4
@@ -57,9 +58,9 @@ func (f Formula) afterPeriod(p Glicko, duels []duel) Glicko {
 	return Glicko{p.Rating + float64(f.Scale*square*sum), f.Scale * math.Sqrt(square), sigma}
 }
 
-// volatility returns the volatility of p after a rating period, by step 5 of the Glicko-2 paper. square is the
-// square of phi; variance and delta are v and delta of the paper. Where the paper has A and x, the logarithms of
-// the squares of the old and the new volatility, the code has their difference t.
+// volatility returns the volatility of p after a rating period, by step 5 of the Glicko-2 paper. square is the square
+// of phi; variance and delta are v and delta of the paper. In the paper, A and x are the logarithms of the squares of
+// the old and the new volatility; the code uses their difference t instead.
 func (f Formula) volatility(p Glicko, square, variance, delta float64) float64 {
 	old := float64(p.Volatility * p.Volatility)
 	rest := func(t float64) float64 {

@@ -54,7 +54,8 @@ func (b backoffs) isBackingOff(name string, now time.Time) bool {
 	return b[name] != nil && b[name].isBackingOff(now)
 }
 
-// nextEnd returns the earliest time at which something may be tried again, or zero if nothing has to wait.
+// nextEnd returns the earliest time after now at which something may be tried again, or the zero time if nothing has
+// to wait.
 func (b backoffs) nextEnd(now time.Time) (first time.Time) {
 	for _, e := range b {
 		if e.isBackingOff(now) {

@@ -28,22 +28,23 @@ type catalog struct {
 	pendingReports map[int64]phrase.Text   // by version, needs that no machine met then and that the owner does not know of yet
 }
 
-// cachedVersion is a version in the cache of a catalog. If hasBuild is false, the server must build the version again
-// before another machine can play it; until then, Needs says what the last build needed.
+// cachedVersion is a version in the cache of a catalog. If hasBuild is false, the built files are gone, and the
+// server must build the version again before another machine can play it. Needs then says what the last build needed.
 type cachedVersion struct {
 	ladder.Version
 	hasBuild bool // whether there were built files when the version was read, or the version is remote
 }
 
-// classOf returns a text that describes what m offers to bots. It is equal for machines that can play the same
-// versions.
+// classOf returns a text that describes what the machine m offers to bots. It is the same for all machines that can
+// play the same versions.
 func classOf(m attempt.WorkerInfo) string {
 	// fmt prints maps sorted by their keys.
 	return fmt.Sprintf("%t %s %s %s %s %v", m.Local, m.OS, m.Arch, m.Sandbox, m.Version, m.Interpreters)
 }
 
-// version returns the version with the given ID from the cache or, if it is not there or has been built since, from the
-// store. A version from the cache may be old: its State may have changed, or its built files may be gone.
+// version returns the version with the given ID. It reads the version from the store if the cache does not have it,
+// or if the version has been built since the cache got it. A version from the cache may be out of date: its State
+// may have changed, or its built files may be gone.
 func (c *catalog) version(ctx context.Context, id int64) (cachedVersion, error) {
 	v, ok := c.versions[id]
 	if ok && (v.hasBuild || !c.programs.IsBuilt(v.Version)) {
@@ -109,7 +110,7 @@ func (c *catalog) roomOf(core Core) ladder.MemoryBudget {
 	return ladder.MemoryBudget{Total: core.Memory, Bot: c.limits.Room.Bot}
 }
 
-// job returns a job that plays m on the machine of core. The job has the amount of memory that m needs there.
+// job returns a job that plays m on the machine of core. The job records how much memory m needs there.
 func (c *catalog) job(ctx context.Context, m *ladder.Match, core Core) (*matchJob, error) {
 	j := &matchJob{match: m}
 	v, err := m.Variant()
@@ -177,8 +178,8 @@ func (c *catalog) nextReportTime() (next time.Time) {
 	return next
 }
 
-// setUnplayable stores and logs that no machine can play v, because they lack what missing describes. If missing is
-// empty, v can be played again. If v is no longer live, nothing happens.
+// setUnplayable stores and logs that no machine can play v. missing says what the machines lack. If missing is empty,
+// v can be played again. If the bot of v no longer plays with v, nothing happens.
 func (r *Runner) setUnplayable(ctx context.Context, v cachedVersion, missing phrase.Text) {
 	if now, err := r.Store.Versions.Find(ctx, v.ID); err != nil || now.State != ladder.Live {
 		return

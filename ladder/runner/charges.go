@@ -9,8 +9,9 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// charges records the core time that jobs take. It limits matches that people request to a share of the time of
-// all jobs on all machines, and sorts ladders by the time that they have used.
+// charges records how much core time the jobs have used; a job is a match or other work for one core. The runner
+// uses these records for two things. It limits the matches that people request to a share of the time of all jobs.
+// And when it chooses a ladder for the next match, it prefers ladders that have used little time.
 type charges struct {
 	placement *placement
 	share     float64       // the part of the time of all jobs that requested matches get; 1 means no limit
@@ -18,11 +19,11 @@ type charges struct {
 	costs     costs
 }
 
-// maxBalance limits the balance of charges, which is the time that requested matches may still use. The balance
+// maxBalance limits the balance of charges, which is the time that requested matches may use at once. The balance
 // grows while nobody requests a match.
 const maxBalance = 5 * time.Second
 
-// charge says how the time of an assignment is counted.
+// charge says how the core time of one assignment (a job on a core) is counted.
 type charge struct {
 	spare   bool    // a requested match that plays because there was nothing else to do; it does not reduce the balance
 	seconds float64 // added to the costs of its ladder until its real duration is known
@@ -35,14 +36,15 @@ func newCharges(p *placement) *charges {
 	}
 }
 
-// add counts a job that starts on a core. spare is true for a requested match that plays only because a core had
-// no other job.
+// add counts the job of a, which starts now on a core, with an estimate of its duration. spare is true for a
+// requested match that plays only because the core had nothing else to do.
 func (c *charges) add(a *assignment, spare bool) {
 	c.costs.fade(a.start)
 	a.charge = charge{spare, c.costs.add(ladderOf(a.job))}
 }
 
-// settle counts the real time of a job that has ended. took is its duration, or 0 if it did not start.
+// settle counts the real duration of the job of a, which has ended at the time now, in place of the estimate that
+// add counted. took is the duration of the job, or 0 if it did not start.
 func (c *charges) settle(a *assignment, took time.Duration, now time.Time) {
 	switch held := now.Sub(a.start); {
 	case requesterOf(a.job) == 0 && c.share < 1:
@@ -54,13 +56,13 @@ func (c *charges) settle(a *assignment, took time.Duration, now time.Time) {
 	c.costs.correct(ladderOf(a.job), a.seconds, took)
 }
 
-// isShareUsed reports whether requested matches have used up the share of core time that is reserved for them.
+// isShareUsed reports whether requested matches have used up their share of the core time.
 func (c *charges) isShareUsed(now time.Time) bool {
 	return c.share < 1 && c.balance < c.openTime(now)
 }
 
-// openTime returns the total time that the running requested matches have played so far. The balance does not
-// include this time yet.
+// openTime returns how long the running requested matches have played so far, in total. It omits spare matches, which
+// play only because a core had nothing else to do. The balance does not include this time yet.
 func (c *charges) openTime(now time.Time) (sum time.Duration) {
 	for _, a := range c.placement.local().assignments {
 		if requesterOf(a.job) != 0 && !a.spare {
@@ -70,11 +72,12 @@ func (c *charges) openTime(now time.Time) (sum time.Duration) {
 	return sum
 }
 
-// costHalf is the half-life of costs: core time that was used this long ago counts half.
+// costHalf is the half-life of costs: core time that was used this long ago counts half as much as core time that is
+// used now.
 const costHalf = 10 * time.Minute
 
-// costs has the core time that each ladder has used recently. A match that starts counts with the duration of
-// the ladder's last match, so that several cores do not all choose the same ladder.
+// costs records how much core time each ladder has used recently. A match that starts is counted at once, with the
+// duration of the ladder's last match; otherwise several cores would all choose the same ladder.
 type costs struct {
 	fadedAt     time.Time
 	coreSeconds map[string]float64 // by ladder; halved every costHalf
@@ -114,8 +117,9 @@ func (c *costs) add(name string) (seconds float64) {
 	return seconds
 }
 
-// correct replaces the expected duration of a match in the costs by its real duration took. seconds is what add
-// returned for the match. took is 0 if the match did not start.
+// correct corrects the cost of the ladder called name after one of its matches. It replaces the expected duration of
+// the match by the real one, took, which is 0 if the match did not start. seconds is the expected duration, as
+// returned by add. If name is empty, it does nothing.
 func (c *costs) correct(name string, seconds float64, took time.Duration) {
 	if name == "" {
 		return

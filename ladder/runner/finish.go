@@ -60,11 +60,12 @@ func (r *Runner) countFinished(p *play) {
 	}
 }
 
-// serverStopped is the public reason of an attempt that ended because its server stopped.
+// serverStopped is the reason, as people see it, why a match was interrupted when its server stopped.
 var serverStopped = phrase.New("the server stopped")
 
-// interruptMatch records that a match ended without a result, for the error why. The match is then tried again or,
-// after too many failures, dropped. For some errors interruptMatch also suspends the machine or pauses the server.
+// interruptMatch records that a match ended without a result. why is the error that ended it. The match is then tried
+// again or, after too many failures, dropped. For some errors interruptMatch also suspends the machine or pauses the
+// server.
 func (r *Runner) interruptMatch(ctx context.Context, p *play, why error) {
 	m, v := p.match, p.verdict(context.Cause(ctx), why)
 	r.metrics.brokenAttempts.WithLabelValues(v.label).Inc()
@@ -97,7 +98,7 @@ func (r *Runner) interruptMatch(ctx context.Context, p *play, why error) {
 	}
 }
 
-// verdict says why a match ended without a result, and what follows from that.
+// verdict says why a match ended without a result, and what the runner does about it.
 type verdict struct {
 	label      string      // value of the label in the metrics
 	reason     phrase.Text // shown to people
@@ -109,7 +110,8 @@ type verdict struct {
 }
 
 // verdict decides what made a match end without a result: the server, the machine, a version or the match itself. why
-// is the error of playing the match, and cause is the cause with which the context of the match ended, or nil.
+// is the error of playing the match. cause is the cause with which the context of the match was cancelled, or nil if
+// it was not.
 func (p *play) verdict(cause, why error) verdict {
 	match, machine := p.match.ID, p.attempt.Machine
 	onMachine := func(label, format string) verdict {

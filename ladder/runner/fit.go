@@ -35,9 +35,9 @@ type fitter struct {
 	requests map[string]chan struct{} // by ladder; holds an element if matches are missing from its fit
 }
 
-// newFitter returns a fitter that first computes the maximum-likelihood ratings of all ladders, because the
-// previous run of the server may have ended before it did that for the last matches. seconds observes the
-// durations of computations.
+// newFitter returns a fitter that first computes the maximum-likelihood ratings of all ladders: the previous run of
+// the server may have ended before it did that for the last matches. from is the store of the matches. seconds
+// observes how long each computation takes.
 func newFitter(from Store, ladders []ladder.Ladder, seconds *prometheus.HistogramVec, log *slog.Logger) *fitter {
 	f := &fitter{store: from, ladders: ladders, seconds: seconds, log: log, turn: make(chan struct{}, 1), requests: map[string]chan struct{}{}}
 	for _, l := range ladders {
@@ -63,8 +63,8 @@ func (f *fitter) run(ctx context.Context) {
 	ended.Wait()
 }
 
-// fitRepeatedly computes the ratings of ladder l whenever requestFit has asked for it, until ctx ends. Between two
-// computations it rests for a while.
+// fitRepeatedly computes the ratings of ladder l after requestFit has been called for it, until ctx ends. It waits
+// for a while between two computations.
 func (f *fitter) fitRepeatedly(ctx context.Context, l ladder.Ladder) {
 	for {
 		select {
@@ -87,7 +87,7 @@ func (f *fitter) fitRepeatedly(ctx context.Context, l ladder.Ladder) {
 	}
 }
 
-// fit computes and stores the ratings of a ladder from all of its matches, relative to the anchor, the bot
+// fit computes and stores the ratings of a ladder from all of its matches. They are relative to the anchor, the bot
 // whose rating is fixed. The order of the matches does not matter.
 func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	results, err := f.fitInput(ctx, l)
@@ -116,8 +116,8 @@ func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	return nil
 }
 
-// fitInput has the results on a ladder from which ratings are fitted. pairs and bouts refer to versions by
-// their index in versions, which has the IDs.
+// fitInput has the results on a ladder, from which its ratings are computed. versions has the IDs of the versions;
+// pairs and bouts refer to them by index.
 type fitInput struct {
 	versions []int64
 	pairs    []stats.Pair // results by pair of versions, if no teams play
@@ -142,8 +142,8 @@ func (f *fitter) fitInput(ctx context.Context, l ladder.Ladder) (out fitInput, e
 	return out, err
 }
 
-// estimateWithContext does what estimate does, in a thread with low priority. It returns early with an error
-// if ctx ends.
+// estimateWithContext returns the result of estimate, which it calls in a thread with low priority. If ctx ends
+// first, it returns an error.
 func (r fitInput) estimateWithContext(ctx context.Context, anchors map[int64]bool) (map[int64]stats.Estimate, error) {
 	type result struct {
 		estimates map[int64]stats.Estimate
@@ -164,8 +164,8 @@ func (r fitInput) estimateWithContext(ctx context.Context, anchors map[int64]boo
 	}
 }
 
-// estimate returns the most likely rating of each version. anchors has true for the versions of the bot with the
-// fixed rating, which count as one bot.
+// estimate returns the most likely rating of each version, by ID. anchors contains the versions of the bot whose
+// rating is fixed; they count as one bot.
 func (r fitInput) estimate(anchors map[int64]bool) (map[int64]stats.Estimate, error) {
 	bots, number := 0, make([]int, len(r.versions))
 	anchor := -1

@@ -102,8 +102,8 @@ func (r *Runner) pause(err error) time.Time {
 	return until
 }
 
-// resume checks after a pause whether the machine of the server can play. If it can, the pause ends; otherwise it
-// is prolonged.
+// resume checks, at the end of a pause, whether the server's machine can play matches. If it can, the server plays
+// again. Otherwise resume starts another pause, unless ctx has ended.
 func (r *Runner) resume(ctx context.Context) {
 	if err := r.Host.Check(ctx); err != nil {
 		if ctx.Err() == nil {

@@ -29,14 +29,15 @@ type matchFaults struct {
 	unstarted   bool // whether its first fault was that the bot did not start
 }
 
-// isSpoiled reports whether the version had faults in at least half of the games, or so many faults that the
-// referee no longer started it.
+// isSpoiled reports whether the version had too many faults in the match: in at least half of the games, or so many
+// that the referee no longer started it.
 func (m matchFaults) isSpoiled() bool {
 	return m.faults >= referee.MaxFaults || m.faultyGames > 0 && 2*m.faultyGames >= m.games
 }
 
-// add adds a game of the match. code is the code of the version's first fault in the game, or empty. faults is
-// the number of the version's faults in the game. Games must be added in the order of deals.
+// add adds a game of the match to m. code is the code of the version's first fault in the game, or "" if the version
+// made no fault. faults is the number of the version's faults in the game. Games must be added in the order of
+// deals.
 func (m *matchFaults) add(code string, faults int) {
 	m.games++
 	if code == "" {
@@ -49,8 +50,8 @@ func (m *matchFaults) add(code string, faults int) {
 	m.faults += max(1, faults)
 }
 
-// suspendReason returns the reason for which a version must be suspended, or an empty text if it need not be. history
-// has the faults of the version in its matches, the last match first.
+// suspendReason returns the reason why a version must be suspended, or an empty text if it need not be. history has
+// the faults of the version in its matches, the last match first.
 func suspendReason(history []matchFaults) (why phrase.Text) {
 	count := func(n int, bad func(matchFaults) bool) (sum int) {
 		for _, m := range history[:min(n, len(history))] {

@@ -13,7 +13,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Job is work for one core: a match, the stages of a submission, or a *TryoutJob.
+// Job is work for one core. It is a match, the check of an uploaded version, or a test of a bot that is being edited
+// (*TryoutJob).
 type Job interface {
 	// owner returns the person whose submission or try-out the job is, and 0 for a match.
 	owner() int64
@@ -37,7 +38,7 @@ func (t *TryoutJob) memory() int64 { return t.Memory }
 // isCancelled returns false, because Run itself ends when a try-out is cancelled.
 func (t *TryoutJob) isCancelled(context.Context, Store) bool { return false }
 
-// submission is the job of taking an uploaded version through its stages: unpack, build, check and trial.
+// submission is the job of checking an uploaded version, in the stages unpack, build, check and trial.
 type submission struct {
 	ladder.Version
 	need int64 // memory in bytes
@@ -60,8 +61,8 @@ type matchJob struct {
 	fresh     *freshMatch // nil if the match was already stored when it was chosen
 }
 
-// freshMatch has the data that a matchJob needs in addition if its match is not stored yet. Such a match was
-// chosen for a ladder.
+// freshMatch has the additional data of a matchJob whose match is not stored yet. Such a match was chosen for a
+// ladder.
 type freshMatch struct {
 	entry      store.NewMatch
 	versions   []ladder.Version // by slot
@@ -93,7 +94,7 @@ func ladderOf(j Job) string {
 	return ""
 }
 
-// assignment is a job to which a core of a machine is assigned.
+// assignment is a job together with the core of a machine that was given to it.
 type assignment struct {
 	job     Job
 	machine *machine
@@ -113,7 +114,7 @@ type outcome struct {
 	blamed    bool          // whether the machine could not play the job
 }
 
-// play is an attempt at a match that is being played.
+// play is a match in progress.
 type play struct {
 	outcome
 	*matchJob

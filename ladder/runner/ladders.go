@@ -15,11 +15,11 @@ import (
 
 // ladders is a Source of new matches of the ladders.
 //
-//   - The ladder that has used the least core time recently comes first. Ladders on which only house bots
-//     play come last.
-//   - If all versions of a ladder have had enough matches (ladder.EnoughMatches), its matches start
-//     Limits.Pause apart. Matches in which only house bots with enough matches play start Limits.Idle apart.
-//   - A match is stored when it starts. Until then the ladder's pool has it under a negative number.
+//   - The ladder that has used the least core time recently comes first. Ladders on which only house bots play come
+//     last.
+//   - If all versions of a ladder have had enough matches (ladder.EnoughMatches), its matches start Limits.Pause
+//     apart. Matches in which only house bots with enough matches play start Limits.Idle apart.
+//   - A match is stored when it starts. Until then, the ladder's matchmaking.Pool knows it by a negative number.
 type ladders struct {
 	store          Store
 	list           []ladder.Ladder
@@ -32,7 +32,9 @@ type ladders struct {
 	poolNumber     int64                     // number that the last chosen match got in its pool, below 0
 }
 
-// newLadders returns the source of the ladders in list. It returns an error if one of them cannot be played.
+// newLadders returns the source of the matches of the ladders in list. from is the store, known knows which machine
+// can play which version, and spent records the time that ladders use. It returns an error if one of the ladders
+// cannot be played.
 func newLadders(list []ladder.Ladder, from Store, known *catalog, spent *costs) (ladders, error) {
 	l := ladders{
 		store: from, list: list, catalog: known, costs: spent,
@@ -87,8 +89,8 @@ func (l *ladders) Next(ctx context.Context, c Core) (Job, error) {
 	return nil, nil
 }
 
-// nextMatch returns a job that plays a new match of ladder x. It returns nil if an admin has paused the ladder, its
-// next match must wait (mustWait), or canPlay accepts too few versions.
+// nextMatch returns a job that plays a new match of ladder x on core c. It returns nil if an admin has paused the
+// ladder, if its next match must wait (see mustWait), or if canPlay accepts too few versions.
 func (l *ladders) nextMatch(ctx context.Context, c Core, x ladder.Ladder, canPlay func(*matchmaking.Candidate) bool) (Job, error) {
 	choice := matchmaking.Constraints{CanPlay: canPlay}
 	if c.now.Before(l.lastHouseStart[x.Name].Add(l.catalog.limits.Idle)) {
@@ -118,8 +120,8 @@ func (l *ladders) nextMatch(ctx context.Context, c Core, x ladder.Ladder, canPla
 // isKnownHouse reports whether p is a house bot (part of timba) with at least ladder.EnoughMatches matches.
 func isKnownHouse(p *matchmaking.Candidate) bool { return p.House && p.Matches >= ladder.EnoughMatches }
 
-// newMatch returns a job for a match of ladder x that is not stored yet. slots has the IDs of the versions that
-// play it.
+// newMatch returns a job for a match of ladder x between the versions whose IDs are in slots. The match is not stored
+// yet.
 func (l *ladders) newMatch(ctx context.Context, c Core, x ladder.Ladder, p *matchmaking.Pool, slots []int64) (Job, error) {
 	l.poolNumber--
 	m := &ladder.Match{
@@ -154,15 +156,17 @@ func (l *ladders) RecordStart(j Job) {
 	m.fresh.pool.Open(m.fresh.poolNumber, m.match.Versions)
 }
 
-// mustWait reports whether the ladder's last match started less than Limits.Pause ago and all versions that
-// can play have enough matches.
+// mustWait reports whether the ladder called name must wait before its next match. It must if its last match started
+// less than Limits.Pause ago, unless a version that can play has had fewer than ladder.EnoughMatches matches. pool
+// has the versions of the ladder. canPlay reports whether a version can play now.
 func (l *ladders) mustWait(name string, pool *matchmaking.Pool, canPlay func(*matchmaking.Candidate) bool, now time.Time) bool {
 	last, played := l.lastStart[name]
 	return played && now.Before(last.Add(l.catalog.limits.Pause)) &&
 		!pool.Contains(func(p *matchmaking.Candidate) bool { return p.Matches < ladder.EnoughMatches && canPlay(p) })
 }
 
-// pauseEnd returns the time at which the first pause of a ladder ends, or zero if no ladder pauses.
+// pauseEnd returns the earliest time after now at which a ladder need no longer wait for Limits.Pause or
+// Limits.Idle. It returns the zero time if no ladder waits.
 func (l *ladders) pauseEnd(now time.Time) (first time.Time) {
 	limits := l.catalog.limits
 	if limits.Pause == 0 && limits.Idle == 0 {

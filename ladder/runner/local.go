@@ -9,9 +9,9 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// playLocal plays a match on the machine of the server. Unlike matches on other machines, people can watch it,
-// and it can include remote bots, which run on their owners' machines. playLocal ends a requested match that
-// exceeds its time limit.
+// playLocal plays the match of job j on the machine of the server. Unlike a match on another machine, people can
+// watch it, and bots that run on their owners' machines can take part. playLocal ends a requested match that exceeds
+// its time limit.
 func (r *Runner) playLocal(ctx context.Context, p *play, j attempt.Job) attempt.Result {
 	var watchers []func(*referee.Game)
 	// The owner of a remote bot could see the same deal in another rotation and help the bot.

@@ -31,7 +31,7 @@ func (r *Runner) countMachines() {
 	r.metrics.workers.Set(float64(cores))
 }
 
-// suspendMachine gives m no more jobs until the server restarts. The reason why is public.
+// suspendMachine gives m no more jobs until the server restarts. why is the reason, which everybody can see.
 func (r *Runner) suspendMachine(m *machine, why phrase.Text) {
 	r.placement.updateMachine(m, func(m *machine) {
 		r.Log.Error("a worker is suspended", "machine", m.Name, "why", why)

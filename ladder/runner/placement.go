@@ -73,9 +73,9 @@ func (p *placement) updateMachine(m *machine, change func(*machine)) {
 	change(m)
 }
 
-// sync sets the connected machines to now, which includes this machine. It returns the machines that have connected
-// since the last call, come, and the machines that have disconnected since then, left. The jobs of a disconnected
-// machine end by themselves.
+// sync updates the list of connected machines. now is the new list, which includes the machine of this process. It
+// returns the machines that have connected (come) and disconnected (left) since the last call. The jobs of a
+// disconnected machine end by themselves.
 func (p *placement) sync(now []attempt.WorkerInfo) (come, left []*machine) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,8 +119,8 @@ func compareMachines(a, b attempt.WorkerInfo) int {
 	return 1
 }
 
-// freeCores yields cores on which a job can start, machine by machine. If the caller has assigned a job to the
-// yielded core, freeCores continues with the same machine, otherwise with the next one.
+// freeCores yields cores on which a job can start, one machine after the other. If the caller assigns a job to the
+// yielded core, the next core may be of the same machine; otherwise freeCores goes on to the next machine.
 func (p *placement) freeCores(now time.Time) iter.Seq[Core] {
 	return func(yield func(Core) bool) {
 		for _, m := range p.machines {
@@ -173,8 +173,8 @@ func (m *machine) hasMemory(memory int64) bool {
 	return m.Memory == 0 || memory <= m.Memory
 }
 
-// assign assigns core c and the needed memory to job j. If not enough memory is free, it returns nil, and the
-// machine gets no other job until the memory is free.
+// assign assigns core c, and the memory that job j needs, to j. If not enough memory is free, it returns nil. The
+// machine then gets no other job before j, until the memory is free.
 func (p *placement) assign(c Core, j Job) *assignment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -191,10 +191,11 @@ func (p *placement) assign(c Core, j Job) *assignment {
 	return a
 }
 
-// unknownCore is the core of an adopted match until its machine reports the real one.
+// unknownCore stands for the core of a match that an earlier server process started, until the machine reports the
+// real core.
 const unknownCore = -2
 
-// adopt adds an assignment for a match that an earlier server process has sent to the machine called name.
+// adopt adds an assignment for the match m, which an earlier server process has sent to the machine called name.
 func (p *placement) adopt(name string, m *ladder.Match, now time.Time) *assignment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -208,8 +209,8 @@ func (p *placement) adopt(name string, m *ladder.Match, now time.Time) *assignme
 
 func (a *assignment) isAdopted() bool { return a.play != nil && a.play.adopted }
 
-// recordAttempt sets the attempt of assignment a, the try to play its match, after the start was stored. job is
-// the job of a, b the result of storing the start, and seed the seed of the attempt.
+// recordAttempt records that the start of a match was stored. a is the assignment and job the job of the match. b is
+// the result of storing the start, with the new attempt (try to play the match), whose seed is seed.
 func (p *placement) recordAttempt(a *assignment, job *matchJob, seed rules.Seed, b store.StartedMatch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -238,7 +239,8 @@ func (p *placement) allAssignments() (list []*assignment) {
 	return list
 }
 
-// busyOwners returns the owners of the submissions (uploaded versions) and try-outs that have a core.
+// busyOwners returns the owners of the submissions (uploaded versions) and try-outs (tests of edited bots) that are
+// running on a core.
 func (p *placement) busyOwners() (people []int64) {
 	for _, a := range p.local().assignments {
 		if person := a.job.owner(); person != 0 {
@@ -248,7 +250,7 @@ func (p *placement) busyOwners() (people []int64) {
 	return people
 }
 
-// clearAwaitedMemory lets machines that wait for the memory of a certain job choose a job again.
+// clearAwaitedMemory lets machines choose a new job if they now wait until there is memory for a certain one.
 func (p *placement) clearAwaitedMemory() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -264,8 +266,7 @@ func (p *placement) recordSuccess(m *machine) {
 	})
 }
 
-// recordFailure makes a machine pause because it could not play a match. During the pause, recordFailure does
-// nothing.
+// recordFailure makes the machine m pause because it could not play a match. If m pauses already, it does nothing.
 func (p *placement) recordFailure(m *machine, now time.Time) {
 	p.updateMachine(m, func(m *machine) {
 		if !m.isBackingOff(now) {
@@ -342,7 +343,7 @@ func (m *machine) state(now time.Time) ladder.MachineState {
 // pauseReason is the public reason for the pause of a machine.
 var pauseReason = phrase.New("it could not play a match")
 
-// describe returns the public description of m. added is the time at which credentials for m were created.
+// describe returns a description of m for everybody. added is the time at which m got its credentials.
 func (m *machine) describe(now, added time.Time) ladder.Machine {
 	out := ladder.Machine{
 		Name: m.Name, Local: m.Local, State: m.state(now), Version: m.Version, Protocol: m.Protocol, OS: m.OS, Arch: m.Arch,

@@ -27,9 +27,9 @@ var (
 	errSuspended = errors.New("its machine is suspended")
 )
 
-// startJobs starts the jobs in list. It first stores the starts of matches in one transaction; it releases a match
-// whose start cannot be stored. playing is the context of matches on this machine, and ctx is the context of other
-// jobs.
+// startJobs starts the jobs in list. It first stores the start of all matches in one transaction. If the start of a
+// match cannot be stored, it releases the match instead. Matches on this machine run with the context playing, and
+// submissions and try-outs with ctx. Matches on other machines are not cancelled when ctx ends; see detachAttempts.
 func (r *Runner) startJobs(ctx, playing context.Context, list []*assignment) {
 	var starts []store.MatchStart
 	var matches []*assignment
@@ -204,8 +204,8 @@ func (r *Runner) acceptResult(ctx context.Context, p *play, result attempt.Resul
 
 func (p *play) isLocal() bool { return p.attempt.Machine == attempt.Local }
 
-// settleAttempt records that a machine no longer plays a match. If err is nil, the games are stored; otherwise err is
-// the reason for which there is no result.
+// settleAttempt records that a machine no longer plays a match. If err is nil, the games are stored. Otherwise err is
+// the reason why there is no result.
 func (r *Runner) settleAttempt(ctx context.Context, p *play, err error) {
 	m := p.match
 	switch {

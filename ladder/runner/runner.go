@@ -30,8 +30,8 @@ type Options struct {
 	Ladders  []ladder.Ladder
 	Limits   Limits
 	Programs Programs
-	// Local describes the machine of this process. Only this machine plays submissions, try-outs, matches
-	// that are not rated, and matches of remote versions.
+	// Local describes the machine of this process. Some jobs run only on this machine: submissions, try-outs, unrated
+	// matches, and matches with remote versions, which run on their owners' machines.
 	Local attempt.WorkerInfo
 	// Host answers questions about the machine of this process. If Host is nil, the machine can always play.
 	Host Host
@@ -39,10 +39,9 @@ type Options struct {
 	Remotes Remotes
 	// Fleet plays matches on other machines. If Fleet is nil, this machine is the only one.
 	Fleet Fleet
-	// Watch is called when a match starts on this machine, except for a rated match with a remote version. It
-	// returns the function position, which is called with each position, and the function end, which is called
-	// at the end of the match. If nobody may watch the match, position is nil. Neither function may block. If
-	// Watch is nil, nobody can watch a match.
+	// Watch is called when a match starts on this machine, except for a rated match with a remote version. It returns
+	// two functions, which must not block: position is called with each position of the match, and end at the end of
+	// the match. If nobody may watch the match, position is nil. If Watch is nil, nobody can watch any match.
 	Watch      func(*ladder.Match) (position func(*referee.Game), end func())
 	Registerer prometheus.Registerer // registers the metrics; if it is nil, they are not published
 	Log        *slog.Logger          // if it is nil, nothing is logged
@@ -52,28 +51,30 @@ type Options struct {
 // Limits are the limits of memory and time for matches. A zero duration means no limit or no pause, except
 // for Grace.
 type Limits struct {
-	// Room is the memory that all matches on this machine share; Room.Bot applies on every machine. If the next
-	// match needs more memory than is free, that match and all jobs after it wait. A requested match does not
-	// hold up other jobs while another requested match is running.
+	// Room is the memory that all matches on this machine share. Its field Bot, the limit for one bot, applies on
+	// every machine. If the next match needs more memory than is free, that match and all jobs after it wait. A
+	// requested match does not hold up other jobs while another requested match is running.
 	Room ladder.MemoryBudget
 	// BuildMemory is the memory, in bytes, that building or checking an uploaded version can use.
 	BuildMemory int64
-	// Time is the longest time that a requested match may take. The sum of the duration of its earlier attempts
-	// and the bots' own time in the present one counts.
+	// Time is the longest time that a requested match may take. What counts is the duration of its earlier attempts
+	// and, in the present one, the time that the bots themselves use.
 	Time time.Duration
-	// Allowance is the time that is added to the clock margin of a match with a remote version.
+	// Allowance is added to the margin of the clock in a match with a remote version, which plays over the network.
 	Allowance time.Duration
-	// Pause is the shortest time between the starts of two matches of a ladder on which every version has had
-	// ladder.EnoughMatches.
+	// Pause is the shortest time between the starts of two matches of a ladder. It holds only while every version
+	// that can play has had at least ladder.EnoughMatches matches.
 	Pause time.Duration
-	// Idle is the shortest time between the starts of two matches of a ladder in which only house bots (part of
-	// timba) play that have had ladder.EnoughMatches.
+	// Idle is the shortest time between the starts of two matches of a ladder in which only house bots play, the
+	// bots that are part of timba. It holds for matches whose bots have all had at least ladder.EnoughMatches
+	// matches.
 	Idle time.Duration
 	// Grace is how long matches on this machine may continue after the runner is stopped.
 	Grace time.Duration
 }
 
-// Runner plays the matches of a competition. Only the goroutine of Run uses sources, charges, catalog and backoffs.
+// Runner plays the matches of a competition. The fields sources, charges, catalog and backoffs are used only by the
+// goroutine that calls Run.
 type Runner struct {
 	Options
 	metrics   *metrics
@@ -145,9 +146,9 @@ func (r *Runner) Wake() {
 	}
 }
 
-// Run plays matches until ctx ends. Then it starts no more jobs, leaves attempts on other machines to the next server,
-// and interrupts submissions and try-outs. It interrupts the matches on this machine after Limits.Grace, and
-// returns when all jobs on it have ended. Run must be called only once.
+// Run plays matches until ctx ends. Then it starts no more jobs, and leaves matches on other machines to the next
+// server. It interrupts submissions and try-outs at once, and the matches on this machine after Limits.Grace. It
+// returns when all jobs on this machine have ended. Run must be called only once.
 func (r *Runner) Run(ctx context.Context) error {
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
@@ -202,8 +203,8 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// detachAttempts makes the runner stop waiting for those matches in list that other machines play. These matches
-// go on, and the next server process waits for their results.
+// detachAttempts makes the runner stop waiting for the matches in list that are played by other machines. These
+// matches go on, and the next server process waits for their results.
 func (r *Runner) detachAttempts(list []*assignment) {
 	for _, a := range list {
 		if a.play != nil && !a.machine.Local {
@@ -212,8 +213,8 @@ func (r *Runner) detachAttempts(list []*assignment) {
 	}
 }
 
-// maxBatch limits how many jobs are chosen at a time. Matches that are chosen together are started in one
-// transaction.
+// maxBatch is the largest number of jobs that are chosen at a time. Matches that are chosen together are started in
+// one transaction.
 const maxBatch = 100
 
 // fillCores gives jobs to free cores until there are no more jobs or no more cores. playing is the context of matches
@@ -256,9 +257,9 @@ func (r *Runner) chooseJobs(ctx context.Context) (list []*assignment) {
 	return list
 }
 
-// chooseJob assigns the next job to core. It returns nil if core gets no job this time: no job is waiting, the
-// chosen match was cancelled, the job needs more memory than is free now, or a remote version (a bot that runs
-// on its owner's machine) has just disconnected.
+// chooseJob assigns the next job to core. It returns nil if core gets no job this time: no job is waiting, the chosen
+// match was cancelled, the job needs more memory than is free now, or a remote version (a bot that runs on its
+// owner's machine) has just disconnected.
 func (r *Runner) chooseJob(ctx context.Context, core Core) (*assignment, error) {
 	c, err := r.sources.nextChoice(ctx, core)
 	if c == nil || err != nil {
@@ -303,7 +304,7 @@ func (r *Runner) reserveRemotes(m *ladder.Match) bool {
 	return true
 }
 
-// releaseRemotes ends the reservations of the remote versions in m.Versions[:slots].
+// releaseRemotes ends the reservations of the remote versions (on their owners' machines) in m.Versions[:slots].
 func (r *Runner) releaseRemotes(m *ladder.Match, slots int) {
 	for slot, v := range m.Versions[:slots] {
 		if m.Remote[slot] {
@@ -347,7 +348,7 @@ func (r *Runner) finishJob(ctx context.Context, o outcome) {
 }
 
 // timer returns a channel that fires when the next pause or backoff ends, or nil if there is none. now is a time
-// before the runner last looked for jobs. The timer thus also fires for a pause that has ended since then.
+// before the runner last looked for jobs, so that the timer also fires for a pause that has ended since then.
 func (r *Runner) timer(now time.Time) <-chan time.Time {
 	next := earliest(earliest(r.backoffs.nextEnd(now), r.placement.pauseEnd(now)), r.sources.ladders.pauseEnd(now))
 	if report := r.catalog.nextReportTime(); report.After(now) {
@@ -362,8 +363,8 @@ func (r *Runner) timer(now time.Time) <-chan time.Time {
 	return time.After(max(next.Sub(r.Now()), time.Millisecond))
 }
 
-// endUnwantedJobs ends cancelled matches and submissions, and the jobs of suspended machines. It also makes
-// machines that wait for memory choose their next job again.
+// endUnwantedJobs ends the jobs of cancelled matches and submissions, and the jobs of suspended machines. It also
+// lets each machine that waits for memory choose its next job again.
 func (r *Runner) endUnwantedJobs(ctx context.Context) {
 	list := r.placement.allAssignments()
 	for _, a := range list {

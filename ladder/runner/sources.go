@@ -20,7 +20,8 @@ type Source interface {
 	RecordStart(Job)
 }
 
-// Core is a machine with a free core. placement.assign chooses which core the job gets.
+// Core means a core on a certain machine that is free. Which of the machine's cores it is, placement.assign decides
+// later.
 type Core struct {
 	*machine
 	BusyOwners []int64 // people who have a submission or a try-out on a core
@@ -45,8 +46,8 @@ type sources struct {
 	wasQueueLast       bool     // whether the last job that got a core came from one of queues
 }
 
-// Register adds sources of submissions (uploaded versions to check) and try-outs, which take turns. It must be
-// called before Run.
+// Register adds sources of submissions (uploaded versions to check) or of try-outs (tests of bots that are being
+// edited). These sources take turns. Register must be called before Run.
 func (r *Runner) Register(queues ...Source) { r.sources.queues = append(r.sources.queues, queues...) }
 
 // nextChoice returns the job for a free core, from the first source that has one. It returns nil if there is no
@@ -85,8 +86,8 @@ func (s *sources) nextChoice(ctx context.Context, c Core) (*choice, error) {
 	return nil, nil
 }
 
-// recordStart tells the source of c that its job got a core, and moves a queue of submissions or try-outs to the end
-// of the order.
+// recordStart tells the source of c that the job of c got a core. If the source is one of submissions or try-outs,
+// recordStart moves it to the end of the order in which these sources take turns.
 func (s *sources) recordStart(c *choice) {
 	c.source.RecordStart(c.job)
 	i := slices.Index(s.queues, c.source)
@@ -95,9 +96,9 @@ func (s *sources) recordStart(c *choice) {
 	}
 }
 
-// admitJob reports whether a job can be assigned to a core. A match that needs more memory than the machine
-// has, or that has used up its time, is dropped, and the result is false. Another job that needs too much
-// memory is an error.
+// admitJob reports whether job j can be assigned to a core. A match is dropped, and the result is false, if it needs
+// more memory than the machine has or has used up its time. If another job needs too much memory, admitJob returns an
+// error.
 func (r *Runner) admitJob(ctx context.Context, c Core, j Job) (bool, error) {
 	m, isMatch := j.(*matchJob)
 	tooLarge := c.Memory > 0 && j.memory() > c.Memory

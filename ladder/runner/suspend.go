@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// suspendFaulty suspends the versions that had a fault in a finished match and have failed too often lately.
-// It logs its own errors.
+// suspendFaulty suspends each version that had a fault in the finished match p and has failed too often lately. It
+// logs its own errors.
 func (r *Runner) suspendFaulty(ctx context.Context, p *play) {
 	if !p.match.Rated {
 		return
@@ -51,9 +51,9 @@ func (r *Runner) suspendFaulty(ctx context.Context, p *play) {
 	}
 }
 
-// faultHistory returns the faults of v in its last rated matches that did not end early, the last match first.
-// It includes the match that was just stored. It returns at most historyMatches matches, and looks for them only
-// among the last five times as many of any kind.
+// faultHistory returns the faults of v in its last rated matches that did not end early, the last match first. The
+// match that was just stored is included. The list has at most historyMatches matches, found among the last
+// 5*historyMatches matches of any kind.
 func (r *Runner) faultHistory(ctx context.Context, v ladder.Version) (history []matchFaults, err error) {
 	matches, err := r.Store.Matches.List(ctx, store.MatchFilter{Version: v.ID, State: ladder.Finished, Limit: 5 * historyMatches})
 	if err != nil {
@@ -80,9 +80,9 @@ func (r *Runner) faultHistory(ctx context.Context, v ladder.Version) (history []
 	return history, nil
 }
 
-// lastFault returns the last fault of the version in a slot of p, and the game in which that fault happened. Both are
-// nil if there is no fault. lastFault ignores games that the version forfeited because it had been disqualified
-// earlier.
+// lastFault returns the last fault of the version with the index slot in the match p, and the game in which it
+// happened. Both are nil if there is no fault. Games in which the version was not started, because of its earlier
+// faults, do not count.
 func lastFault(p *play, slot int) (last *referee.Fault, in *referee.GameResult) {
 	for _, g := range p.games {
 		for i, f := range g.Faults {

@@ -43,9 +43,9 @@ func (w *waitingMatches) refresh(ctx context.Context) error {
 	return nil
 }
 
-// dropAbsent drops matches that wait for a remote version, a bot that runs on its owner's machine, if it has
-// been disconnected for too long. If they were not dropped, the opponents in a rated match would have to wait
-// as well, and requested matches would accumulate.
+// dropAbsent drops waiting matches in which a remote version (one that runs on its owner's machine) has been
+// disconnected for too long. Otherwise the opponents in a rated match would have to wait as well, and requested
+// matches would accumulate.
 func (w *waitingMatches) dropAbsent(ctx context.Context) {
 	for _, m := range w.matches {
 		if m.State == ladder.Dropped || w.placement.matches[m.ID] != nil {
@@ -63,7 +63,7 @@ func (w *waitingMatches) dropAbsent(ctx context.Context) {
 	}
 }
 
-// canBegin reports whether a waiting match can start on the machine of a core now.
+// canBegin reports whether the waiting match m can start now on the machine of c.
 func (w *waitingMatches) canBegin(ctx context.Context, c Core, m *ladder.Match) bool {
 	if m.State == ladder.Dropped || w.placement.matches[m.ID] != nil {
 		return false
@@ -83,8 +83,8 @@ func (w *waitingMatches) canBegin(ctx context.Context, c Core, m *ladder.Match) 
 	return err != nil || w.catalog.roomOf(c).Check("", v, m.HouseOrRemote()) == nil // attempt.Play reports the error
 }
 
-// interruptedMatches is a Source of the waiting matches that nobody requested. Most of these wait because an
-// attempt was interrupted. The oldest comes first.
+// interruptedMatches is a Source of the waiting matches that nobody requested. Most of them wait because a try to
+// play them was interrupted. The oldest comes first.
 type interruptedMatches struct{ *waitingMatches }
 
 func (s *interruptedMatches) Next(ctx context.Context, c Core) (Job, error) {
@@ -101,9 +101,9 @@ func (s *interruptedMatches) Next(ctx context.Context, c Core) (Job, error) {
 
 func (s *interruptedMatches) RecordStart(Job) {}
 
-// requestedMatches is a Source of the matches that people requested. They are played only on this machine, and at
-// most one match of each person at a time. The next match is that of the person whose last match started the
-// longest time ago. If there are several cores, one of them never gets a requested match.
+// requestedMatches is a Source of the matches that people requested. Only this machine plays them, at most one match
+// of each person at a time. The person whose last match started the longest time ago comes next. If there are several
+// cores, one of them never gets a requested match.
 type requestedMatches struct {
 	*waitingMatches
 	turn  int
@@ -130,9 +130,9 @@ func (s *requestedMatches) Next(ctx context.Context, c Core) (Job, error) {
 	return s.catalog.job(ctx, best, c)
 }
 
-// leavesRoom reports whether m can start beside the requested matches that are running: none of these is of
-// the same person, one core remains for other jobs, and there is enough memory. A match that waited for memory
-// would hold up other jobs.
+// leavesRoom reports whether m can start beside the requested matches that are running: the same person has requested
+// none of these, one core remains for other jobs, and there is enough memory. A match that waited for memory would
+// hold up other jobs. If no requested match is running, it returns true.
 func (s *requestedMatches) leavesRoom(ctx context.Context, c Core, m *ladder.Match) bool {
 	playing := 0
 	for _, a := range c.assignments {

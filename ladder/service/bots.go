@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// FindVersion returns the version of the bot called bot with the given number. If number is 0, it returns the
-// version that plays at present or, if none does, the last one.
+// FindVersion returns the version of the bot called bot with the given number. If number is 0, it returns the version
+// with which the bot plays at present or, if there is none, the last version.
 func (s *Service) FindVersion(ctx context.Context, bot string, number int) (v ladder.Version, err error) {
 	b, err := s.Store.Bots.Find(ctx, bot)
 	if err != nil {
@@ -100,9 +100,9 @@ func (s *Service) OpenUpload(ctx context.Context, a Actor, bot string, number in
 	return f, v, err
 }
 
-// EditUpload unpacks a version's upload into a temporary directory, which it deletes at the end, and calls edit with
-// the directory and the list of its files. The stored upload does not change. bot and number name the version as in
-// FindVersion. It returns an error unless the actor owns the bot.
+// EditUpload unpacks the upload of a version into a temporary directory, calls edit with the directory and the list
+// of its files, and deletes the directory. The stored upload does not change. bot and number name the version as in
+// FindVersion. EditUpload returns an error unless the actor owns the bot.
 func (s *Service) EditUpload(ctx context.Context, a Actor, bot string, number int, edit func(dir string, t bundle.Tree) error) (v ladder.Version, err error) {
 	f, v, err := s.OpenUpload(ctx, a, bot, number)
 	if err != nil {

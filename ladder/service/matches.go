@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// MatchRequest is a request for an unrated match. It names a ladder, whose game, options and clock the match has,
-// or a game and options.
+// MatchRequest is a request for an unrated match. It names either a ladder, from which the match takes its game,
+// options and clock, or a game with options.
 type MatchRequest struct {
 	Ladder  string // gives the game, the options and the clock; empty if Game is set
 	Game    string
@@ -23,10 +23,10 @@ type MatchRequest struct {
 	Bots    []string          // by slot, as SplitRef reads them: a name, or NAME@N with the number of a version
 }
 
-// defaultDeals is the number of deals of a match that is requested without naming a ladder.
+// defaultDeals is the number of deals of a requested match if the request names no ladder.
 const defaultDeals = 10
 
-// RequestMatch adds the unrated match that asked describes, to be played later. The actor needs the scope
+// RequestMatch adds an unrated match, to be played later. asked describes the match. The actor needs the scope
 // ScopeSubmit.
 func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest) (m ladder.Match, err error) {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to ask for a match"); err != nil {
@@ -44,8 +44,8 @@ func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest)
 	return m, err
 }
 
-// newMatch turns the request asked into a match. The match has the settings of the ladder that the request names; a
-// request that names a game instead gets the clock of the first ladder of that game. Store.Matches.Add checks the
+// newMatch turns a request, asked, into a match. If the request names a ladder, the match has the settings of that
+// ladder. If it names a game, the match gets the clock of the first ladder of that game. Store.Matches.Add checks the
 // limits of time, memory and open matches.
 func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.NewMatch, err error) {
 	switch {
@@ -112,8 +112,8 @@ func withPlayers(asked MatchRequest) map[string]string {
 	return options
 }
 
-// clockFor returns the clock of the first ladder of the named game. If the game has no ladder, it returns that of
-// the first ladder.
+// clockFor returns the clock of the first ladder of the named game. If the game has no ladder, it returns the clock
+// of the first ladder of any game.
 func (s *Service) clockFor(game string) referee.Clock {
 	for _, l := range s.Config.Ladders {
 		if l.Game == game {

@@ -11,8 +11,8 @@ func (s *Service) CheckPasskey(a Actor) error {
 	return a.CheckScope(ladder.ScopeAll, "to add a passkey")
 }
 
-// AddPasskey adds a passkey, with which the actor can sign in. credential is the passkey's ID, data a JSON document
-// that has its public key, and label a note for the actor.
+// AddPasskey adds a passkey, so that the actor can sign in with it. credential is the ID of the passkey. data is a
+// JSON document with its public key. label is a note for the actor.
 func (s *Service) AddPasskey(ctx context.Context, a Actor, label string, credential, data []byte) error {
 	if err := s.CheckPasskey(a); err != nil {
 		return err
@@ -20,8 +20,9 @@ func (s *Service) AddPasskey(ctx context.Context, a Actor, label string, credent
 	return s.Store.Sessions.AddPasskey(ctx, a.Person.ID, label, credential, data)
 }
 
-// SignInByPasskey is like SignIn, but for the owner of the passkey with the given credential ID. The caller must have
-// checked the signature. data replaces the passkey's JSON document, because it has a new count of uses.
+// SignInByPasskey is like SignIn, but signs in the owner of the passkey whose ID is credential. The caller must have
+// checked the passkey's signature. data replaces the JSON document of the passkey, because the count of uses in it
+// has changed.
 func (s *Service) SignInByPasskey(ctx context.Context, credential, data []byte, from Actor) (key string, err error) {
 	return s.signIn(ctx, from, func(guest int64) (string, error) {
 		return s.Store.Sessions.SignInByPasskey(ctx, credential, data, guest)

@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Register opens an account called name. code is the code of an invite; it may be empty if the configuration
-// allows open registration. token is the text of a new token with all rights, of which only a hash is stored.
+// Register opens an account called name. code is the code of an invite; it may be empty if the configuration allows
+// open registration. token is the text of a new token with all rights. The store has only a hash of it.
 func (s *Service) Register(ctx context.Context, code, name string) (p ladder.Person, token string, err error) {
 	return s.Store.People.Register(ctx, code, name, s.Config.HasOpenRegistration())
 }
@@ -21,7 +21,7 @@ func (s *Service) Tokens(ctx context.Context, a Actor) ([]ladder.Token, error) {
 	return s.Store.Sessions.Tokens(ctx, a.Person.ID)
 }
 
-// AddToken creates a token for the actor and returns its text, of which only a hash is stored. label is a note
+// AddToken creates a token for the actor and returns its text. The store has only a hash of the text. label is a note
 // for the owner. If expires is zero, the token does not expire.
 func (s *Service) AddToken(ctx context.Context, a Actor, label string, scope ladder.Scope, expires time.Time) (text string, t ladder.Token, err error) {
 	if err := a.CheckScope(ladder.ScopeAll, "to make a token"); err != nil {
@@ -30,8 +30,8 @@ func (s *Service) AddToken(ctx context.Context, a Actor, label string, scope lad
 	return s.Store.Sessions.AddToken(ctx, a.Person.ID, label, scope, expires)
 }
 
-// RevokeToken revokes a token of the actor. It needs the scope ScopeAll, or only ScopeRead if id is the token
-// with which the actor makes the request.
+// RevokeToken revokes a token of the actor. The actor needs the scope ScopeAll. To revoke the token that the request
+// itself uses, ScopeRead suffices.
 func (s *Service) RevokeToken(ctx context.Context, a Actor, id int64) error {
 	scope := ladder.ScopeAll
 	if id == a.Token.ID {
@@ -51,9 +51,9 @@ func (s *Service) Invites(ctx context.Context, a Actor) ([]ladder.Invite, error)
 	return s.Store.People.Invites(ctx)
 }
 
-// AddInvite creates an invite, with which one account can be opened, and returns its code, of which only a
-// hash is stored. If name is not empty, the account must have that name. If expires is zero, the invite does
-// not expire. Only admins may call AddInvite.
+// AddInvite creates an invite and returns its code. One account can be opened with the code, of which the store has
+// only a hash. If name is not empty, the account must have that name. If expires is zero, the invite does not expire.
+// Only admins may call AddInvite.
 func (s *Service) AddInvite(ctx context.Context, a Actor, name string, expires time.Time) (code string, i ladder.Invite, err error) {
 	if err := a.CheckAdmin("to make an invite"); err != nil {
 		return "", i, err
@@ -82,7 +82,7 @@ func (s *Service) People(ctx context.Context, a Actor) ([]ladder.Person, error) 
 	return s.Store.People.List(ctx)
 }
 
-// SetBlocked blocks or unblocks the person called name. Only admins may call it.
+// SetBlocked blocks the person called name, or unblocks the person if blocked is false. Only admins may call it.
 func (s *Service) SetBlocked(ctx context.Context, a Actor, name string, blocked bool) (p ladder.Person, err error) {
 	if err := a.CheckAdmin("to block people"); err != nil {
 		return p, err
@@ -124,8 +124,9 @@ func (s *Service) SetAnnouncement(ctx context.Context, a Actor, text string) err
 	return s.Store.People.SetAnnouncement(ctx, text)
 }
 
-// AddLink creates a link with which the person called name, who may have lost all tokens, can sign in once before
-// expires. It returns the link's secret text, of which only a hash is stored. Only admins may call it.
+// AddLink creates a link for the person called name, for example because the person has lost all tokens. The person
+// can sign in with it once, before the time expires. text is the secret part of the link; the store has only a hash
+// of it. Only admins may call AddLink.
 func (s *Service) AddLink(ctx context.Context, a Actor, name string) (text string, expires time.Time, err error) {
 	if err := a.CheckAdmin("to make a link to sign in"); err != nil {
 		return "", expires, err
@@ -137,8 +138,9 @@ func (s *Service) AddLink(ctx context.Context, a Actor, name string) (text strin
 	return s.Store.Sessions.AddLink(ctx, p.ID, "link of "+a.Person.Name)
 }
 
-// ResetTokens is for a person who has lost all tokens: it revokes them, ends the sessions of the person, and
-// returns the text of a new token, of which only a hash is stored. Only admins may call it, and not for themselves.
+// ResetTokens helps a person who has lost all tokens: it revokes the person's tokens, ends the person's sessions, and
+// returns the text of a new token. The store has only a hash of the text. Only admins may call it, and not for
+// themselves.
 func (s *Service) ResetTokens(ctx context.Context, a Actor, name string) (text string, err error) {
 	if err := a.CheckAdmin("to reset a token"); err != nil {
 		return "", err

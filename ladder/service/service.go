@@ -25,8 +25,8 @@ type Options struct {
 	Wake func()
 	// Memory is the memory for the bots that play at the same time. A requested match that needs more is refused.
 	Memory ladder.MemoryBudget
-	// IsAway reports whether a remote version has been disconnected for longer than a match waits for it. If IsAway
-	// is nil, no version is away.
+	// IsAway reports whether a remote version (on its owner's machine) has been disconnected for longer than a match
+	// waits for it. If IsAway is nil, no version is away.
 	IsAway func(version int64) bool
 	Now    func() time.Time // if nil, the system clock is used
 }
@@ -83,8 +83,8 @@ func (a Actor) HasScope(scope ladder.Scope) bool {
 	return slices.Index(scopes, a.Token.Scope) >= slices.Index(scopes, scope)
 }
 
-// CheckScope returns an error unless the actor's token includes the rights of a scope. The error message
-// begins with what, such as "to list tokens".
+// CheckScope returns an error unless the actor's token includes the rights of a scope. what is the beginning of the
+// error message, such as "to list tokens".
 func (a Actor) CheckScope(scope ladder.Scope, what string) error {
 	switch {
 	case a.Person.ID == 0:
@@ -98,8 +98,8 @@ func (a Actor) CheckScope(scope ladder.Scope, what string) error {
 // IsAdmin reports whether the actor is an admin with a token of scope ScopeAll.
 func (a Actor) IsAdmin() bool { return a.Person.Admin && a.Token.Scope == ladder.ScopeAll }
 
-// CheckAdmin returns an error unless the actor is an admin with a token of scope ScopeAll. The error message
-// begins with what, such as "to list people".
+// CheckAdmin returns an error unless the actor is an admin with a token of scope ScopeAll. what is the beginning of
+// the error message, such as "to list people".
 func (a Actor) CheckAdmin(what string) error {
 	if err := a.CheckScope(ladder.ScopeAll, what); err != nil || a.Person.Admin {
 		return err
@@ -107,14 +107,14 @@ func (a Actor) CheckAdmin(what string) error {
 	return ladder.Errorf(ladder.Forbidden, "use the token of an admin", "%s is for admins", what)
 }
 
-// Owns reports whether the actor is the person with the ID owner, or an admin. The owner of a house bot (part of
-// timba) has the ID 0, so only admins own house bots.
+// Owns reports whether the actor may act as the owner of something that belongs to the person with the ID owner.
+// Only that person and admins may. For a house bot (part of timba) owner is 0, and only admins may act as its owner.
 func (a Actor) Owns(owner int64) bool {
 	return a.Token.ID != 0 && (a.Person.ID == owner && owner != 0 || a.IsAdmin())
 }
 
-// CheckOwner returns an error unless Owns(owner) is true. The error message is "only the owner may", followed
-// by what.
+// CheckOwner returns an error unless Owns(owner) is true. what names the action for the error message, which is "only
+// the owner may" followed by what.
 func (a Actor) CheckOwner(owner int64, what string) error {
 	if a.Owns(owner) {
 		return nil
@@ -122,8 +122,9 @@ func (a Actor) CheckOwner(owner int64, what string) error {
 	return ladder.Errorf(ladder.Forbidden, "", "only the owner may %s", what)
 }
 
-// checkChange returns an error unless the actor owns what belongs to the person with the ID owner and has a token
-// of scope ScopeSubmit. what names the action for the error message, such as "withdraw a bot".
+// checkChange returns an error unless the actor may change something that belongs to the person with the ID owner.
+// The actor must be that person or an admin, and needs a token of scope ScopeSubmit. what names the action for the
+// error message, such as "withdraw a bot".
 func (a Actor) checkChange(owner int64, what string) error {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to "+what); err != nil {
 		return err
@@ -131,8 +132,8 @@ func (a Actor) checkChange(owner int64, what string) error {
 	return a.CheckOwner(owner, what)
 }
 
-// TokenActor returns the owner of the token with the text token as an Actor. It returns an error if the token
-// is not valid.
+// TokenActor returns the Actor for a token: the owner of the token with the given text. It returns an error if the
+// token is not valid.
 func (s *Service) TokenActor(ctx context.Context, token string) (a Actor, err error) {
 	a.Person, a.Token, err = s.Store.Sessions.Authenticate(ctx, token)
 	return a, err

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 )
 
-// SessionActor returns the person or guest whose session has the given key as an Actor. It returns an error if
-// the session has ended.
+// SessionActor returns the Actor for a session: the person or guest whose session has the given key. It returns an
+// error if the session has ended.
 func (s *Service) SessionActor(ctx context.Context, key string) (a Actor, err error) {
 	x, p, t, err := s.Store.Sessions.Find(ctx, key)
 	return Actor{Person: p, Token: t, Session: x.ID}, err
@@ -52,8 +52,9 @@ func (s *Service) SignIn(ctx context.Context, token string, from Actor) (key str
 	return s.signIn(ctx, from, func(guest int64) (string, error) { return s.Store.Sessions.SignIn(ctx, token, guest) })
 }
 
-// signIn returns the key of the session that start starts. from is who signs in: if it is a guest, start gets the ID of
-// the guest's session, and otherwise 0. If from is a person who is signed in, that person's session ends.
+// signIn calls start to start a session, and returns the key of the session. The argument from is the one who signs
+// in. If from is a guest, start gets the ID of the guest's session, otherwise 0. If from is a person who is signed
+// in, that person's session ends.
 func (s *Service) signIn(ctx context.Context, from Actor, start func(guest int64) (string, error)) (key string, err error) {
 	if from.Person.ID == 0 {
 		return start(from.Session)
@@ -75,8 +76,8 @@ func (s *Service) Sessions(ctx context.Context, a Actor) ([]ladder.Session, erro
 	return s.Store.Sessions.List(ctx, a.Person.ID)
 }
 
-// EndSession ends a session of the actor. It needs the scope ScopeAll, or only ScopeRead if id is the session
-// in which the actor makes the request.
+// EndSession ends a session of the actor. The actor needs the scope ScopeAll. To end the session that the request
+// itself uses, ScopeRead suffices.
 func (s *Service) EndSession(ctx context.Context, a Actor, id int64) error {
 	scope := ladder.ScopeAll
 	if id == a.Session {

@@ -45,7 +45,7 @@ type Upload struct {
 	Games   []string // games that a single file plays; nil means all
 }
 
-// Submit adds an upload as the next version of a bot of the actor; the version then waits to be built and checked.
+// Submit adds the upload u as the next version of a bot of the actor. The version then waits to be built and checked.
 // Submit calls received when the upload has been read completely and stored in a temporary file.
 func (s *Service) Submit(ctx context.Context, a Actor, u Upload, received func()) (v ladder.Version, err error) {
 	bot := u.Bot
@@ -73,8 +73,8 @@ func (s *Service) Submit(ctx context.Context, a Actor, u Upload, received func()
 	return v, err
 }
 
-// receive writes an upload to a temporary file. If the upload is a single source file, it is packed into an archive
-// with a manifest for its language.
+// receive writes the upload u to a temporary file, within limits. If the upload is a single source file, it is packed
+// into an archive with a manifest for its language.
 func (s *Service) receive(u Upload, limits bundle.Limits) (*bundle.ReceivedArchive, error) {
 	head, in, err := bundle.Head(u.Content)
 	if err != nil {
@@ -118,9 +118,9 @@ func unavailable(err error) error {
 	return &ladder.Error{Code: ladder.Unavailable, Text: phrase.New("the upload cannot be unpacked"), Hint: phrase.New("try again later"), Err: err}
 }
 
-// inspectArchive unpacks an archive to read the name of the bot in the manifest and to compute the hash of the
-// files. archive is the path of the archive. If the manifest has no name, it returns an error together with the
-// hash. If the files cannot be hashed, hash is empty.
+// inspectArchive unpacks an archive. It returns the name of the bot from the manifest, and the hash of the files.
+// archive is the path of the archive. If the manifest has no name, it returns an error together with the hash. If the
+// files cannot be hashed, hash is empty.
 func (s *Service) inspectArchive(archive string, limits bundle.Limits) (name, hash string, err error) {
 	tmp, err := s.Store.Dir().MkdirTemp("manifest-*")
 	if err != nil {
@@ -144,8 +144,8 @@ func (s *Service) inspectArchive(archive string, limits bundle.Limits) (name, ha
 	return "", hash, ladder.Errorf(ladder.Invalid, "", "the bot has no name: its archive has no %s with one", program.ManifestFile).Try(ladder.HintBotName, program.ManifestFile)
 }
 
-// unnamed is the name of the directory into which archives are unpacked. If a manifest has no name, ReadManifest
-// returns the name of the directory, so unnamed means that the bot has no name.
+// unnamed is the name of the directory into which archives are unpacked. If a manifest gives no name, ReadManifest
+// uses the name of the directory; so the name unnamed shows that the bot has no name.
 const unnamed = "-"
 
 // SubmissionProgress says how far the submission of a version is.
@@ -184,8 +184,8 @@ func (s *Service) progress(ctx context.Context, v ladder.Version) (p SubmissionP
 	return p, err
 }
 
-// AwaitSubmission waits until the build and checks of the version with the given ID have ended or ready returns
-// true for their progress, and returns the progress. It returns earlier after the time wait or when closing is
+// AwaitSubmission waits until the build and checks of the version with the given ID have ended, and returns their
+// progress. It returns earlier if ready returns true for the progress, after the time wait, or when closing is
 // closed. It returns an error unless the actor owns the bot.
 func (s *Service) AwaitSubmission(ctx context.Context, a Actor, id int64, wait time.Duration, closing <-chan struct{}, ready func(SubmissionProgress) bool) (SubmissionProgress, error) {
 	changes, stop := s.Events.Subscribe(1, func(e events.Event) bool { return e.Version == id || e.Kind == events.QueueChanged })

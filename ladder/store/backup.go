@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// partialSuffix ends the name of a backup that is not complete.
+// partialSuffix is the end of the name of a backup that is not complete.
 const partialSuffix = ".partial"
 
 // Backup creates the directory dir with everything that a server needs to continue from this moment: the
@@ -94,7 +94,7 @@ type missingUpload struct {
 
 func (m missingUpload) Unwrap() error { return m.error }
 
-// copyDatabase writes a consistent copy of the database to the new file path.
+// copyDatabase writes a consistent copy of the database to a new file at path.
 func (s *Store) copyDatabase(ctx context.Context, path string) error {
 	conn, err := s.readers.Conn(ctx)
 	if err != nil {

@@ -19,9 +19,9 @@ type HouseBot struct {
 	Games []string // games that it can play; nil means all
 }
 
-// SyncHouse stores the house bots, which are part of this program, each with a version that plays. A bot with a new
-// label gets a new version. If the label is the same, the hash in the version is replaced. House bots that no longer
-// exist are retired.
+// SyncHouse stores the house bots, which are part of this program, each with a version that plays. A bot whose label
+// has changed gets a new version. If the label is the same, the hash and the games of the version are updated. House
+// bots in the store that are not in bots are retired.
 func (s Bots) SyncHouse(ctx context.Context, bots []HouseBot) error {
 	return s.update(ctx, func(tx *Tx) error {
 		known, err := tx.HouseBots(ctx)
@@ -82,8 +82,8 @@ func (tx *Tx) liveVersion(ctx context.Context, botID int64) (queries.VersionRow,
 	return row, ifNoRows(err, nil)
 }
 
-// retire ends the playing of the bot's present version at the time at. If the bot has no such version, retire does
-// nothing.
+// retire makes the bot stop playing: its present version becomes retired. at is the time of this change. If the bot
+// has no present version, it does nothing.
 func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
 	v, err := tx.liveVersion(ctx, botID)
 	if err != nil || v.ID == 0 {
@@ -92,21 +92,23 @@ func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
 	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Retired), Began: v.Began, Ended: at, ID: v.ID})
 }
 
-// List returns at most n bots in the order of their IDs, beginning after the bot with the ID after. If house is not
-// nil, it returns only the bots that are part of timba (true) or only others (false).
+// List returns at most n bots in the order of their IDs. It returns only bots whose IDs are greater than the argument
+// after. If house is true, it returns only the bots that are part of timba; if it is false, only the others; if it is
+// nil, both.
 func (s Bots) List(ctx context.Context, house *bool, after int64, n int) ([]ladder.Bot, error) {
 	rows, err := s.read.BotsAfter(ctx, after, houseParam(house), int64(n))
 	return convertRows(rows, bot), machineError(err)
 }
 
-// ListOwn returns at most n bots of a person in the order of their IDs, beginning after the bot with the ID after.
+// ListOwn returns at most n bots of a person in the order of their IDs. It returns only bots whose IDs are greater
+// than the argument after.
 func (s Bots) ListOwn(ctx context.Context, personID, after int64, n int) ([]ladder.Bot, error) {
 	rows, err := s.read.BotsOfAfter(ctx, nullID(personID), after, int64(n))
 	return convertRows(rows, bot), machineError(err)
 }
 
-// houseParam returns a query parameter that selects house bots (part of timba): 1 for these, 0 for other bots,
-// and -1 for all if house is nil.
+// houseParam converts house to a query parameter that selects bots: 1 selects the bots that are part of timba (house
+// is true), 0 the others (false), and -1 all of them (nil).
 func houseParam(house *bool) int64 {
 	if house == nil {
 		return -1
@@ -124,8 +126,8 @@ func noBotError(name string) error {
 	return notFound(ladder.HintBots, "bot %q does not exist", name)
 }
 
-// upperBound returns bound, the exclusive upper bound of the IDs in a list. If bound is 0, it returns the
-// largest integer, so that the list begins with the newest.
+// upperBound returns bound, which selects only the IDs of a list that are smaller. If bound is 0, it returns the
+// largest integer, which selects all of them.
 func upperBound(bound int64) int64 {
 	if bound <= 0 {
 		return math.MaxInt64

@@ -17,9 +17,10 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// cache has the data of ladders in memory, so that matchmaking, results and standings need not read the database. A
-// ladder is read at its first use and updated after each commit. Some changes cannot be applied to a cached ladder;
-// after such a change, and after a write by another program, the ladder is removed and read again at its next use.
+// cache holds the data of ladders in memory, so that matchmaking, results and standings need not read the database. A
+// ladder is read at its first use and updated after each commit. Some changes cannot be applied to a cached ladder.
+// After such a change, or a write by another program, the ladder is removed from the cache, and is read again at its
+// next use.
 type cache struct {
 	mu      sync.Mutex
 	ladders map[string]*ladderState
@@ -78,8 +79,8 @@ func (s *cache) apply(tx *Tx) {
 	}
 }
 
-// setVersionsOfBot replaces the versions of a bot that play on this ladder. active has the versions of the bot
-// that play on any ladder.
+// setVersionsOfBot sets which versions of the given bot play on this ladder. active has all standings of the bot's
+// versions that play, on this and on other ladders; standings of other ladders are ignored.
 func (s *ladderState) setVersionsOfBot(bot int64, active []queries.StandingRow) {
 	var in []matchmaking.Candidate
 	var out []int64
@@ -98,8 +99,8 @@ func (s *ladderState) setVersionsOfBot(bot int64, active []queries.StandingRow) 
 	s.pool.Update(in, out)
 }
 
-// setFits sets the fitted (maximum-likelihood) ratings of versions and the numbers of their opponents. The keys are
-// version IDs.
+// setFits sets the fitted (maximum-likelihood) rating of each version and the number of its opponents. The keys of
+// both maps are version IDs.
 func (s *ladderState) setFits(estimates map[int64]stats.Estimate, opponents map[int64]int64) {
 	for id, f := range estimates {
 		if m := s.members[id]; m != nil {
@@ -109,9 +110,9 @@ func (s *ladderState) setFits(estimates map[int64]stats.Estimate, opponents map[
 	s.places = nil
 }
 
-// finishMatch updates the standings and the pool, from which matches are chosen, after a match that finished at the
-// time at. order is the number of the match on the ladder, and entries has the new state of each version in the
-// match.
+// finishMatch updates the standings, and the pool from which matches are chosen, after a match has finished. match is
+// the ID of the match, order is its number on the ladder, and at is the time of its end. entries has the new state of
+// each version in the match.
 func (s *ladderState) finishMatch(match, order int64, at time.Time, entries []rating.Entry) {
 	s.places = nil
 	moved := make([]matchmaking.PlayerRating, len(entries))
@@ -242,9 +243,9 @@ func (tx *Tx) readLadder(ctx context.Context, row queries.Ladder) (*ladderState,
 	return out, nil
 }
 
-// Pool returns the data from which matchmaking chooses the matches of a ladder: its active versions and open
-// matches. It returns nil for a paused ladder. The store updates the returned pool after each commit. After a change
-// that clears the cache the pool is no longer updated, and Pool returns a new one.
+// Pool returns the data from which matchmaking chooses the matches of a ladder: its active versions and open matches.
+// It returns nil for a paused ladder. The store updates the pool after each commit. After a change that clears the
+// cache, the pool is no longer updated, and the caller must get a new one from Pool.
 func (s Ladders) Pool(ctx context.Context, name string) (p *matchmaking.Pool, err error) {
 	take := func(l *ladderState) {
 		if !l.row.Paused.Valid {
@@ -259,8 +260,8 @@ func (s Ladders) Pool(ctx context.Context, name string) (p *matchmaking.Pool, er
 	return p, err
 }
 
-// LoadPoolOpponents reads how often a version has met each other version on a ladder, and sets this in the
-// ladder's pool.
+// LoadPoolOpponents reads how often a version has met each other version on the ladder called name, and stores these
+// numbers in the ladder's pool.
 func (s Ladders) LoadPoolOpponents(ctx context.Context, name string, versionID int64) error {
 	var l *ladderState
 	if err := s.withLadder(ctx, name, func(known *ladderState) { l = known }); err != nil {
@@ -292,8 +293,8 @@ func (s Matches) Generation() uint64 {
 
 func isRated(m queries.MatchRow) bool { return m.LadderID.Valid }
 
-// dropMatch ends a match without a result, for the given reason. by is the ID of the person who drops the match,
-// or 0 for the server. The person who requested the match gets a message, unless by is that person.
+// dropMatch ends a match without a result, for the given reason. by is the ID of the person who drops the match, or 0
+// for the server. The person who requested the match gets a message, unless that person has dropped it.
 func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reason phrase.Text) error {
 	if isRated(m) {
 		tx.addLadderChange(m.LadderID.Int64, func(l *ladderState) { l.pool.Close(m.ID) })

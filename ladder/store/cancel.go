@@ -8,10 +8,9 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Cancel drops a match that is waiting or running. For a match in another state it returns an error. If a
-// machine is playing the match, the result that it sends is later refused with ErrAttemptOver. by is the ID of
-// the person who cancels the match, or 0 for the server. The person who requested the match gets a message,
-// unless by is that person.
+// Cancel drops a match that is waiting or running. For a match in another state it returns an error. If a machine is
+// playing the match, its result is later refused with ErrAttemptOver. by is the ID of the person who cancels the
+// match, or 0 for the server. The person who requested the match gets a message, unless that person has cancelled it.
 func (s Matches) Cancel(ctx context.Context, matchID, by int64, reason phrase.Text) error {
 	return s.update(ctx, func(tx *Tx) error {
 		m, err := tx.Match(ctx, matchID)
@@ -35,9 +34,9 @@ func (tx *Tx) cancel(ctx context.Context, m queries.MatchRow, by int64, reason p
 	return tx.dropMatch(ctx, m, by, reason)
 }
 
-// cancelAllOf cancels the unfinished matches and submissions of a person, for the given reason: matches that the person
-// requested or that the person's bots play, and submissions that are being processed. It returns the hashes of
-// the uploads of these submissions. Queued submissions stay in the queue unless queued is true.
+// cancelAllOf cancels unfinished matches and submissions of a person, for the given reason. The matches are those
+// that the person requested or that the person's bots play. The submissions are those that are being processed and,
+// if queued is true, those that wait in the queue. It returns the hashes of the uploads of the cancelled submissions.
 func (tx *Tx) cancelAllOf(ctx context.Context, id int64, reason phrase.Text, queued bool) (uploads []string, err error) {
 	open, err := tx.OpenOfPerson(ctx, id)
 	if err != nil {

@@ -13,8 +13,8 @@ type codec struct {
 	dec *zstd.Decoder
 }
 
-// maxDocument is the greatest size, in bytes, of a document (all replays or all logs of a match) before
-// compression. None is that large.
+// maxDocument is an upper bound for the size of a document (all replays or all logs of a match) before compression,
+// in bytes.
 const maxDocument = 256 << 20
 
 // smallDocument is the initial buffer size, in bytes, to decompress data that do not state their size. The

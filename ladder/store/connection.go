@@ -13,9 +13,9 @@ import (
 	"modernc.org/sqlite"
 )
 
-// openDatabase opens an SQLite database with at most conns connections at a time, each with the given URI
-// parameters. opened counts all connections that have been made. It may exceed conns, because the driver may
-// close a connection when a context ends, and a new one replaces it.
+// openDatabase opens the SQLite database at path with at most conns connections at a time. params are URI parameters
+// of each connection. opened counts all connections that have ever been made. It may exceed conns, because the driver
+// may close a connection when a context ends, and a new one replaces it.
 func openDatabase(path string, params url.Values, conns int, opened *atomic.Int64) (*sql.DB, error) {
 	uri, err := databaseURI(path, params)
 	if err != nil {
@@ -76,8 +76,8 @@ type connection struct {
 	statements map[string]driver.Stmt
 }
 
-// statement returns the prepared statement for a query of package queries, which it caches. For any other
-// query it returns nil, because statements such as PRAGMA take effect when they are prepared.
+// statement returns the prepared statement for a query of package queries, and caches it. For any other query it
+// returns nil. Statements such as PRAGMA must not be prepared early, because preparing them already has an effect.
 func (c *connection) statement(ctx context.Context, query string) (driver.Stmt, error) {
 	if !strings.HasPrefix(query, "-- name: ") {
 		return nil, nil

@@ -59,7 +59,8 @@ func phraseColumn(t phrase.Text) string {
 	return jsonText(t)
 }
 
-// phraseOf is the inverse of phraseColumn. A column that is not JSON becomes a text that is not translated.
+// phraseOf returns the text that phraseColumn stored in a column. If the column is not JSON, it becomes a text that
+// is not translated.
 func phraseOf(column string) (t phrase.Text) {
 	if column != "" && json.Unmarshal([]byte(column), &t) != nil {
 		return phrase.Plain(column)
@@ -151,7 +152,7 @@ func matchOf(m queries.MatchRow) (ladder.Match, error) {
 	return out, parse("a match's clock", m.Clock, &out.Clock)
 }
 
-// attempt converts the row of an attempt, one try to play a match. It includes the secret seed only if the
+// attempt converts the row of an attempt (one try to play a match). The result has the secret seed only if the
 // attempt is over.
 func attempt(a queries.Attempt) ladder.Attempt {
 	out := ladder.Attempt{Number: int(a.Number), Machine: a.Machine, Commitment: referee.Commitment(rules.Seed(hexOf(a.Seed))), StartedAt: moment(a.Began), EndedAt: nullMoment(a.Ended), Reason: phraseOf(a.Reason)}
@@ -167,8 +168,8 @@ func hexOf(data []byte) (h referee.Hex) {
 	return h
 }
 
-// fingerprint returns a hash of the game in replay r. Identical games between the same versions have the same
-// hash. v has the rules of the game. versions has the IDs of the versions in the match.
+// fingerprint returns a hash of the game in replay r. Identical games between the same versions have the same hash. v
+// has the rules of the game. versions has the ID of each version in the match.
 func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) int64 {
 	ids := make([]int, v.Players)
 	for seat := range ids {
@@ -178,8 +179,8 @@ func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) int64 {
 	return int64(binary.BigEndian.Uint64(print[:]))
 }
 
-// fingerprints returns the fingerprint of the replay of each result. If the game practically never repeats a deal
-// (v.UniqueDeals), it returns nil.
+// fingerprints returns, for each result, the fingerprint of its replay. If the same deal practically never occurs
+// twice in the game (v.UniqueDeals), it returns nil.
 func fingerprints(results []*referee.GameResult, v *rules.Variant, versions []int64) (prints []int64) {
 	if v.UniqueDeals {
 		return nil
@@ -190,8 +191,8 @@ func fingerprints(results []*referee.GameResult, v *rules.Variant, versions []in
 	return prints
 }
 
-// gameOf converts replay r to a finished game without its duration. slots is the number of versions in the match.
-// A seat without a result gets rank 0.
+// gameOf converts replay r to a finished game, but without its duration. slots is the number of versions in the
+// match. A seat without a result gets rank 0.
 func gameOf(r *referee.Replay, slots int) ladder.FinishedGame {
 	g := ladder.FinishedGame{Deal: r.Match.Deal, Rotation: r.Match.Rotation, Plies: len(r.Moves), Seats: make([]ladder.GameSeat, len(r.Seats))}
 	g.Lost = len(lostSeats(r)) > 0
@@ -220,7 +221,8 @@ func totalTime(games []ladder.FinishedGame) (sum int64) {
 	return sum
 }
 
-// faultySlots reports for each version in a match whether it has a fault in some game.
+// faultySlots reports, for each version of a match, whether it made a fault in at least one of the games. slots is
+// the number of versions.
 func faultySlots(games []ladder.FinishedGame, slots int) []bool {
 	faulty := make([]bool, slots)
 	for _, g := range games {

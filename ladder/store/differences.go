@@ -18,8 +18,8 @@ type Difference struct {
 	Description string `json:"what"`  // column, stored value and rebuilt value, as in "k is 17 where 16 is due"
 }
 
-// OtherFormula is the Place of the difference that is reported if another version of the rating formula
-// computed the ratings. Store.Rerate computes the ratings again, which removes the difference.
+// OtherFormula is the Place of a special difference: another version of the rating formula computed the stored
+// ratings. Store.Rerate removes this difference by computing the ratings again.
 const OtherFormula = "formula"
 
 func (d Difference) String() string { return d.Place + ": " + d.Description }
@@ -58,8 +58,8 @@ func (f *findings) report(where, format string, args ...any) {
 	f.add(Difference{where, fmt.Sprintf(format, args...)})
 }
 
-// compare compares the structs got and want, which have the same type. If a field differs, compare adds a
-// difference whose place is where.
+// compare compares got with want, two structs of the same type. If a field differs, it adds a difference. where is
+// the place that the difference names.
 func (f *findings) compare(where string, got, want any) {
 	if text := differences(got, want); text != "" {
 		f.report(where, "%s", text)
@@ -115,8 +115,8 @@ func optionsText(options map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// derivedTables lists the tables that can be computed from the matches and the games of people. The columns in
-// other cannot be computed or are compared in another way.
+// derivedTables lists the tables that can be computed from the matches and the games of people. Their columns listed
+// in other cannot be computed or are compared in another way.
 var derivedTables = []struct {
 	table string
 	other []string
@@ -164,9 +164,9 @@ func (r *rebuild) compareTable(tx *Tx, table string, except []string) error {
 	return err
 }
 
-// rowComparison reports how the rows of a table differ between the stored database and one that was computed
-// again. The method add receives each row that is in only one of them, in the order of keys. Two rows with the
-// same key are two states of one row.
+// rowComparison reports how the rows of a table differ between the stored database and the rebuilt one, which was
+// computed again. The method add receives each row that only one of the two has, in the order of keys. A stored and a
+// rebuilt row with the same key are two states of one row.
 type rowComparison struct {
 	findings  *findings
 	table     string

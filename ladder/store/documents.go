@@ -26,8 +26,8 @@ type part struct {
 	Data           []byte
 }
 
-// packParts compresses parts into one document. parts are all replays of a match (kind is replaysKind) or all logs
-// (logsKind). If there are no parts, it returns nil.
+// packParts compresses parts into one document, which it returns as a list with one element. If there are no parts,
+// it returns nil. kind says what the parts are: all replays (replaysKind) or all logs (logsKind) of a match.
 func (s *db) packParts(kind string, parts []part) []queries.AddDocumentParams {
 	if len(parts) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func joinParts(parts []part) []byte {
 	return out.Bytes()
 }
 
-// packGames compresses the replays and the logs of a match, into one document for each of the two.
+// packGames compresses the replays of a match into one document, and its logs into another.
 func (s *db) packGames(games []*referee.GameResult) []queries.AddDocumentParams {
 	var replays, logs []part
 	for _, g := range games {
@@ -65,8 +65,8 @@ type damage struct{ error }
 
 func (d damage) Unwrap() error { return d.error }
 
-// damageError adds the match ID to err, an error of reading the match's replays or logs (kind). If err is nil, it
-// returns nil. If the data are damaged, the text of the result is short, for users, and the wrapped err has the
+// damageError adds the match ID to err, the error of reading the replays or logs (kind) of a match. If err is nil, it
+// returns nil. If the data are damaged, the text of the result is short, for users, and the wrapped error has the
 // details for the log.
 func damageError(err error, matchID int64, kind string) error {
 	if err == nil {
@@ -85,7 +85,7 @@ func damageError(err error, matchID int64, kind string) error {
 
 func damagef(format string, args ...any) error { return damage{fmt.Errorf(format, args...)} }
 
-// parts returns the replays (kind is replaysKind) or the logs (logsKind) of a match, from the database or from
+// parts returns the replays (if kind is replaysKind) or the logs (logsKind) of a match, from the database or from
 // archive files. If the match has none, it returns nil. If they are missing or changed, the error is of type damage.
 func (s *db) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]part, error) {
 	row, err := tx.Document(ctx, matchID, kind)
@@ -121,8 +121,8 @@ func (s *db) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]p
 	return parts, nil
 }
 
-// findPart returns the replay (seat 0) or the log of a seat in the game of the given deal and rotation, or nil
-// if there is none.
+// findPart returns a part of the parts of a document: the replay of a game (seat is 0), or the log of a seat in a
+// game. deal and rotation (seating) identify the game. It returns nil if there is no such part.
 func findPart(parts []part, deal, rotation, seat int) []byte {
 	for _, p := range parts {
 		if p.Deal == deal && p.Rotation == rotation && p.Seat == seat {

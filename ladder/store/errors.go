@@ -12,7 +12,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// ErrAttemptOver is wrapped by the errors for an attempt that has ended or is not the latest of its match.
+// ErrAttemptOver means that an attempt (a try to play a match) has ended, or is not the latest one of its match.
+// Errors of the store wrap it.
 var ErrAttemptOver = errors.New("the attempt is over")
 
 func unavailable(hint, format string, args ...any) *ladder.Error {
@@ -31,8 +32,8 @@ func notFound(hint, format string, args ...any) *ladder.Error {
 	return ladder.Errorf(ladder.NotFound, hint, format, args...)
 }
 
-// ifNoRows returns err, unless err means that a query returned no rows: then it returns the argument instead. If that
-// is nil, missing rows are no error.
+// ifNoRows returns err, except if err means that a query returned no rows. In that case it returns the second
+// argument, which may be nil.
 func ifNoRows(err, instead error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return instead

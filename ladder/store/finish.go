@@ -19,14 +19,14 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Finish stores the games of a running match and updates the ratings, in one transaction. results has one game
-// for every deal and seating, in any order; if the match ended early, it may have fewer. The replays must contain
-// the seed of the attempt (the try to play the match). changes has the change of rating of each version; for an
-// unrated match it is empty. If the attempt is over, Finish stores nothing and returns an error that wraps
+// Finish stores the games of a running match and updates the ratings, in one transaction. results has one game for
+// every deal and seating, in any order, or fewer if the match ended early. The replays must contain the seed of the
+// attempt (the try to play the match) with the number attempt. changes has the change of rating of each version; it
+// is empty for an unrated match. If the attempt is over, Finish stores nothing and returns an error that wraps
 // ErrAttemptOver, so no match counts twice.
 //
-// Ratings change in the order in which matches are written. Calls that wait at the same time share a transaction,
-// but each succeeds or fails alone.
+// Ratings change in the order in which matches are written. Calls that wait at the same time share a transaction, but
+// each succeeds or fails alone.
 func (s Matches) Finish(ctx context.Context, matchID int64, attempt int, results []*referee.GameResult) (changes []ladder.Change, err error) {
 	results, documents := s.pack(results) // outside the transaction: it takes a while
 	err = s.updateGrouped(ctx, func(ctx context.Context, tx *Tx) (err error) {
@@ -36,7 +36,8 @@ func (s Matches) Finish(ctx context.Context, matchID int64, attempt int, results
 	return changes, err
 }
 
-// finishMatch does the work of Finish in a transaction. documents has the compressed replays and logs of results.
+// finishMatch does the work of Finish in a transaction. results and attempt are as in Finish. documents has the
+// compressed replays and logs of results.
 func (s *db) finishMatch(ctx context.Context, tx *Tx, matchID int64, attempt int, results []*referee.GameResult, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
 	f := &finisher{ctx: ctx, tx: tx, codec: s.codec, results: results, documents: documents}
 	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.markRepeated, f.computeOutcome, f.save} {
@@ -73,8 +74,8 @@ type finisher struct {
 	order   int64 // position of the match on its ladder; 0 for an unrated match
 }
 
-// load reads the running match with the given ID into f, with its attempt (the try to play it). If the attempt is
-// over, load fails.
+// load reads the running match with the given ID into f. attempt is the number of the present try to play it. If that
+// try is over, load returns an error.
 func (f *finisher) load(id int64, attempt int) error {
 	row, a, err := f.tx.runningAttempt(f.ctx, id, attempt)
 	if err != nil {
@@ -101,8 +102,8 @@ func (f *finisher) load(id int64, attempt int) error {
 	return err
 }
 
-// check returns an error unless the results belong to the match: complete, and with the right replays and bots.
-// It also sets f.games and f.reason.
+// check returns an error unless the results belong to the match: no game is missing, and the replays and bots are the
+// right ones. It also sets f.games and f.reason.
 func (f *finisher) check() error {
 	slots := len(f.match.Versions)
 	f.games = make([]ladder.FinishedGame, len(f.results))
@@ -230,8 +231,9 @@ func (f *finisher) computeOutcome() error {
 }
 
 // markRepeats marks each game that is identical to an earlier game of the same match or of an earlier match on the
-// ladder. prints has the fingerprints of games; if it is empty, no game is marked. The function first returns the
-// number of the first match on the ladder that had a game with the given fingerprint, or 0.
+// ladder. prints has the fingerprint of each game; if it is empty, no game is marked. The parameter first is a
+// function that looks up a fingerprint: it returns the number of the first match on the ladder with such a game, or
+// 0.
 func markRepeats(games []ladder.FinishedGame, prints []int64, first func(print int64) (int64, error)) error {
 	for i, print := range prints {
 		if games[i].Repeated = slices.Contains(prints[:i], print); games[i].Repeated {
@@ -316,7 +318,8 @@ func (f *finisher) saveOutcome() error {
 	return f.tx.SetFinished(f.ctx, f.order, id)
 }
 
-// earlyEndReason returns why a match ended before all its games were played, or an empty text if ended is false.
+// earlyEndReason returns why a match ended before all its games were played. results has the games. If ended is
+// false, the match did not end early, and the text is empty.
 func earlyEndReason(ended bool, results []*referee.GameResult) (reason phrase.Text) {
 	if !ended {
 		return reason

@@ -57,8 +57,8 @@ func (s Ladders) syncLadder(ctx context.Context, tx *Tx, position int64, c ladde
 	})
 }
 
-// CheckSync returns an error if a configured ladder conflicts with the stored ladder of the same name, so that Sync
-// would fail. It changes nothing, so the store may be open for reading only.
+// CheckSync returns an error if Sync would fail: a ladder in the configuration conflicts with the stored ladder of
+// the same name. It changes nothing, so the store may be open for reading only.
 func (s Ladders) CheckSync(ctx context.Context, ladders []ladder.Ladder) error {
 	for _, c := range ladders {
 		if _, err := findUnchanged(ctx, s.read, c); err != nil {
@@ -68,8 +68,9 @@ func (s Ladders) CheckSync(ctx context.Context, ladders []ladder.Ladder) error {
 	return nil
 }
 
-// findUnchanged returns the stored ladder with the name of the configured ladder c, or a ladder with the ID 0 if there
-// is none. It returns an error if the stored ladder has matches and is not the same game as c: see sameGame.
+// findUnchanged returns the stored ladder with the same name as the configured ladder c. If there is none, the ID of
+// the result is 0. It returns an error if the stored ladder has matches and c has another game, other options or
+// another number of bots (see sameGame).
 func findUnchanged(ctx context.Context, tx *Tx, c ladder.Ladder) (l queries.Ladder, err error) {
 	l, err = tx.LadderByName(ctx, c.Name)
 	if err != nil {
@@ -180,8 +181,8 @@ func (s Ladders) Standings(ctx context.Context, name string) (places []ladder.St
 	return places, err
 }
 
-// StandingsPage returns at most n standings of a ladder, beginning with the one at index first; the best has index 0.
-// total is the number of all standings. The result is shared and must not be changed.
+// StandingsPage returns n standings of a ladder, or fewer at its end. first is the number of better standings to
+// skip. total is the number of all standings. The result is shared and must not be changed.
 func (s Ladders) StandingsPage(ctx context.Context, name string, first, n int) (places []ladder.Standing, total int, err error) {
 	all, err := s.Standings(ctx, name)
 	first = min(first, len(all))
@@ -199,8 +200,8 @@ func (s Ladders) ListInactive(ctx context.Context, name string) (out []ladder.St
 	return out, err
 }
 
-// StandingsOf returns the standings of all versions of a bot on all ladders: in the order of the ladders, and
-// on each the newest version first.
+// StandingsOf returns the standings of all versions of a bot on all ladders. They are in the order of the ladders; on
+// each ladder, the newest version comes first.
 func (s Ladders) StandingsOf(ctx context.Context, botID int64) ([]ladder.Standing, error) {
 	return s.places(ctx, func(tx *Tx) ([]queries.StandingRow, error) { return tx.EntriesOfBot(ctx, botID) })
 }
@@ -226,7 +227,7 @@ func (s Ladders) Pairs(ctx context.Context, name string) (ids []int64, pairs []s
 	return ids, pairs, err
 }
 
-// numberVersions sorts versions, a list of IDs, in place and removes duplicates. It returns the list and a
+// numberVersions sorts versions, a list of IDs, in place and removes duplicates. It returns the resulting list, and a
 // function that returns the index of an ID in it.
 func numberVersions(versions []int64) ([]int64, func(int64) int) {
 	slices.Sort(versions)
@@ -237,9 +238,9 @@ func numberVersions(versions []int64) ([]int64, func(int64) int) {
 	}
 }
 
-// Bouts returns the results of the last n matches on a ladder on which teams play, in the form that package stats
-// rates: a bout is the result of one match. sides has the side of each slot (place) in a match. A bout numbers its
-// players; ids[number] is the ID of the version.
+// Bouts returns the results of the last n matches on a ladder on which teams play, in the form in which package stats
+// takes them: a bout is the result of one match. sides has the side (team) of each version in a match, by its index.
+// The players in a bout are indexes in ids, which has the version IDs.
 func (s Ladders) Bouts(ctx context.Context, name string, sides []int, n int64) (ids []int64, bouts []stats.Bout, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.BoutsOf(ctx, nullID(l.ID), someID(max(0, l.Finished-n)))
@@ -252,8 +253,9 @@ func (s Ladders) Bouts(ctx context.Context, name string, sides []int, n int64) (
 	return ids, bouts, err
 }
 
-// boutsOf converts rows, one for each version in a match, to one result per match. sides has the side of each slot
-// (place) in a match. A result has the indexes of its versions in ids, which has their IDs.
+// boutsOf converts rows to one bout (result) for each match. There is a row for each version in a match. sides has
+// the side (team) of each version, by its index in the match. The players in a bout are indexes in ids, which has the
+// version IDs.
 func boutsOf(rows []queries.BoutsOfRow, sides []int) (ids []int64, bouts []stats.Bout, err error) {
 	for _, r := range rows {
 		ids = append(ids, r.VersionID)

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// loadMatches returns the matches of the rows that find returns, with their versions, tries (attempts) and rating
-// changes.
+// loadMatches calls find and converts the rows to matches, with their versions, their attempts (tries to play them)
+// and their rating changes.
 func (s Matches) loadMatches(ctx context.Context, find func(*Tx) ([]queries.MatchRow, error)) (out []ladder.Match, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := find(tx)
@@ -105,7 +105,8 @@ func (s Matches) Find(ctx context.Context, id int64) (out ladder.Match, err erro
 	return list[0], nil
 }
 
-// completeMatches converts rows to matches and adds their versions, tries (attempts) and rating changes.
+// completeMatches converts rows to matches, and adds their versions, their attempts (tries to play them) and their
+// rating changes.
 func (tx *Tx) completeMatches(ctx context.Context, rows []queries.MatchRow) ([]ladder.Match, error) {
 	out := make([]ladder.Match, len(rows))
 	ids := make([]int64, len(rows))
@@ -159,8 +160,9 @@ func (tx *Tx) completeMatches(ctx context.Context, rows []queries.MatchRow) ([]l
 	return out, nil
 }
 
-// ChangeHistory returns at most limit rating changes of a version on the ladder called name. They are evenly
-// spaced over its matches, and the last one is among them. If limit is 0, it returns all.
+// ChangeHistory returns how matches changed the rating of a version on the ladder called name. It returns at most
+// limit changes, evenly spaced over the matches of the version, with the last match among them. If limit is 0, it
+// returns all changes.
 func (s Ladders) ChangeHistory(ctx context.Context, name string, versionID int64, limit int) (out []ladder.Change, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		e, err := tx.Entry(ctx, l.ID, versionID)

@@ -27,9 +27,11 @@ type NewMatch struct {
 	Clock       referee.Clock
 	Deals       int
 	RequestedBy int64 // ID of the person; 0 for nobody
-	// MaxOpen limits how many unfinished unrated matches RequestedBy may have. 0 means no limit.
+	// MaxOpen is the largest number of unfinished unrated matches that the person RequestedBy may have. 0 means no
+	// limit.
 	MaxOpen int
-	// MaxTime is the longest time that an unrated match may take by its game and clock. 0 means no limit.
+	// MaxTime is the longest time that an unrated match may take, as computed from its game and clock. 0 means no
+	// limit.
 	MaxTime time.Duration
 	// Memory is the memory for the bots of a match, which all run at the same time. An unrated match that needs
 	// more is refused.
@@ -38,9 +40,9 @@ type NewMatch struct {
 	Allowance time.Duration
 }
 
-// Add adds a match that waits to be played. For a rated match, the versions must be active on its ladder. For an
-// unrated match, they must be live (playing at present), retired or suspended, and those of remote bots, which
-// run on their owners' machines, must be live.
+// Add adds a match that waits to be played. In a rated match, each version must be active on the ladder. In an
+// unrated match, each must be live (its bot plays with it), retired or suspended; a remote version, which runs on its
+// owner's machine, must be live.
 func (s Matches) Add(ctx context.Context, n NewMatch) (out ladder.Match, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		tx.changesWaiting = true
@@ -90,8 +92,8 @@ func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err e
 	return out, n.checkLimits(out)
 }
 
-// settingsID returns the ID of the row with the game, options, clock and deals of match m. It adds the row if
-// there is none.
+// settingsID returns the ID of the row that has the game, the options, the clock and the number of deals of match m.
+// If there is no such row, it adds one.
 func (tx *Tx) settingsID(ctx context.Context, m queries.MatchRow) (int64, error) {
 	p := queries.AddSettingsParams{Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals}
 	id, err := tx.SettingsID(ctx, queries.SettingsIDParams(p))
@@ -101,8 +103,8 @@ func (tx *Tx) settingsID(ctx context.Context, m queries.MatchRow) (int64, error)
 	return id, err
 }
 
-// matchVersions returns the versions of the new match m, in its order. It returns an error if one of them may not
-// play in it.
+// matchVersions returns the versions of the new match m, in the same order as in m. It returns an error if one of
+// them may not play in it.
 func (tx *Tx) matchVersions(ctx context.Context, m queries.MatchRow, n NewMatch) (rows []queries.VersionRow, err error) {
 	for slot, id := range n.Versions {
 		row, err := tx.matchVersion(ctx, m.LadderID.Int64, id)
@@ -120,8 +122,8 @@ func (tx *Tx) matchVersions(ctx context.Context, m queries.MatchRow, n NewMatch)
 	return rows, nil
 }
 
-// clock returns the clock of the new match as JSON. The argument clock is its configured clock. If remote is true, a
-// remote version plays, and n.Allowance is added to the clock's margin.
+// clock returns the clock of the new match as JSON. The argument clock is the configured clock, as JSON. If remote is
+// true, a version runs on its owner's machine; then n.Allowance is added to the clock's margin.
 func (n *NewMatch) clock(remote bool, clock string) (string, error) {
 	if !remote {
 		return clock, nil
@@ -203,8 +205,8 @@ func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (m queries.MatchRow, e
 	return queries.MatchRow{Game: n.Game, Options: jsonText(v.Settings.Map()), Clock: jsonText(n.Clock), Deals: int64(n.Deals), AskedBy: nullID(n.RequestedBy)}, nil
 }
 
-// matchVersion returns the version with the given ID if it may play in a match on the ladder, and an error
-// otherwise. ladderID is 0 for an unrated match.
+// matchVersion returns the version with the given ID. If the version may not play in a match on the ladder, it
+// returns an error. ladderID is 0 for an unrated match.
 func (tx *Tx) matchVersion(ctx context.Context, ladderID, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
@@ -255,10 +257,10 @@ func playsMatch(row queries.VersionRow, m queries.MatchRow) bool {
 	return err == nil && parse("a match's options", m.Options, &options) == nil && v.Plays(m.Game, options)
 }
 
-// maxFailures is the number of failed attempts after which a match is dropped.
+// maxFailures is how many times playing a match may fail before the match is dropped.
 const maxFailures = 3
 
-// MatchStart is a request to start an attempt at a match.
+// MatchStart is a request to start a try to play a match.
 type MatchStart struct {
 	Match   int64     // ID of a waiting match; 0 if New is to be added first
 	New     *NewMatch // a rated match
@@ -266,7 +268,7 @@ type MatchStart struct {
 	Seed    rules.Seed
 }
 
-// StartedMatch is the result of one MatchStart: the match and its new attempt, or the error.
+// StartedMatch is the result of one MatchStart: either the match and the new attempt (try to play it), or an error.
 type StartedMatch struct {
 	Match   ladder.Match // in the state Running
 	Attempt ladder.Attempt
@@ -275,7 +277,7 @@ type StartedMatch struct {
 
 // Start starts matches on machines and returns one result for each request, in the same order. The requests share a
 // transaction, but each succeeds or fails alone. Once a match has started, its commitment, a hash of its seed, is
-// public. The seed becomes public when the attempt is over.
+// public. The seed becomes public when this try to play the match is over.
 func (s Matches) Start(ctx context.Context, starts []MatchStart) []StartedMatch {
 	out := make([]StartedMatch, len(starts))
 	makes := make([]func(context.Context, *Tx) error, len(starts))
@@ -319,7 +321,7 @@ func (tx *Tx) startMatch(ctx context.Context, start MatchStart) (out StartedMatc
 	return out, nil
 }
 
-// waitingMatch returns the waiting match with the given ID and the number that its next attempt (try) gets. If
+// waitingMatch returns the waiting match with the given ID, and the number of its next attempt (try to play it). If
 // the match is not waiting, it returns an error.
 func (tx *Tx) waitingMatch(ctx context.Context, id int64) (out ladder.Match, number int64, err error) {
 	m, err := tx.matchInState(ctx, id, ladder.Waiting)
@@ -345,8 +347,8 @@ func (tx *Tx) matchInState(ctx context.Context, id int64, state ladder.MatchStat
 	return m, nil
 }
 
-// runningAttempt returns a running match and its attempt (try) with the given number. If that attempt is over,
-// the error wraps ErrAttemptOver.
+// runningAttempt returns a running match and its attempt (try to play it) with the given number. If that attempt is
+// over, the error wraps ErrAttemptOver.
 func (tx *Tx) runningAttempt(ctx context.Context, id int64, number int) (m queries.MatchRow, a queries.Attempt, err error) {
 	m, err = tx.matchInState(ctx, id, ladder.Running)
 	if err != nil {
@@ -408,7 +410,8 @@ func (tx *Tx) interruptAttempt(ctx context.Context, m queries.MatchRow, reason p
 	return tx.dropUnplayable(ctx)
 }
 
-// endAttempt ends the last attempt of a running match. failed is false if the attempt was only stopped.
+// endAttempt ends the last attempt (try to play) of a running match. failed is true if the attempt failed, and false
+// if it was only stopped.
 func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason phrase.Text, failed bool) error {
 	last, err := tx.LastAttempt(ctx, m.ID)
 	if err != nil {
@@ -417,14 +420,14 @@ func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason phrase.
 	return tx.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(tx.now), Reason: phraseColumn(reason), Failed: boolColumn(failed), MatchID: m.ID, Number: last.Number})
 }
 
-// RunningAttempt identifies an attempt to play a match that is now running on a machine.
+// RunningAttempt identifies a try to play a match that is now in progress on a machine.
 type RunningAttempt struct {
 	Match   int64
 	Attempt int
 	Machine string
 }
 
-// ListRunning returns the running attempts, ordered by match.
+// ListRunning returns the tries to play a match that are now in progress, ordered by match.
 func (s Matches) ListRunning(ctx context.Context) (out []RunningAttempt, err error) {
 	rows, err := s.read.RunningAttempts(ctx)
 	for _, r := range rows {

@@ -31,8 +31,8 @@ type MoveReport struct {
 	Full    bool  // the archive reached its size limit, so the remaining documents stay in the database
 }
 
-// MoveDocuments moves the replays and logs of old matches from the database to archive files. rules has the least age
-// of the matches and the largest size of the archive. Moved data can be read and verified as before.
+// MoveDocuments moves the replays and logs of old matches from the database to archive files. rules says how old a
+// match must be, and how large the archive may become. Moved data can be read and verified as before.
 //
 // A file is on the disk before the database refers to it, so a crash at any moment loses nothing. The next call
 // removes files to which the database does not refer. The caller must hold the lock of the directory. Only one call
@@ -48,9 +48,9 @@ func (s *Store) MoveDocuments(ctx context.Context, rules ladder.Storage) (done M
 	return m.report, machineError(err)
 }
 
-// EstimateMove returns what MoveDocuments would do now if the archive had no size limit. Full is set if the
-// archive would exceed its limit. Damaged replays and logs count, although MoveDocuments would not move them.
-// EstimateMove may be called while a server runs.
+// EstimateMove returns what MoveDocuments would do now if the archive had no size limit. In the result, Full is true
+// if the archive would exceed its limit. Damaged replays and logs are counted, although MoveDocuments would not move
+// them. EstimateMove may be called while a server runs.
 func (s *Store) EstimateMove(ctx context.Context, rules ladder.Storage) (would MoveReport, err error) {
 	if rules.Days == 0 {
 		return would, nil

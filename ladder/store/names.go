@@ -20,9 +20,10 @@ const maxPersonName = 32
 
 var personNameForm = regexp.MustCompile(`^[\pL\pM\pN]+([-_.][\pL\pM\pN]+)*$`)
 
-// personName returns a person's name as pages show it, and its handle, which is the same for all names that differ only
-// in case or width. It returns an error unless the name has at most maxPersonName characters: letters and digits,
-// perhaps with single hyphens, underscores or dots between them. Latin letters cannot be mixed with others.
+// personName returns a person's name in the form for pages, and its handle, which is the same for all names that
+// differ only in case or width. It returns an error if the name is not valid. A name has at most maxPersonName
+// characters: letters and digits, perhaps with single hyphens, underscores or dots between them. It cannot mix Latin
+// letters with others.
 func personName(name string) (shown, handle string, err error) {
 	refused := ladder.Errorf(ladder.Invalid, "try letters of one alphabet and digits with single - _ . between them, at most 32 characters", "the name of a person cannot be %q", ladder.Clip(name))
 	if len(name) > utf8.UTFMax*maxPersonName {
@@ -64,8 +65,8 @@ func isReserved(handle string) bool {
 	return strings.HasPrefix(handle, removedPrefix) || slices.Contains(ReservedNames(), handle)
 }
 
-// ReservedNames returns the names that no new person and no new bot of a person may have: those that pages use for
-// house bots and guests, and "admin", whose owner people would take for the operator.
+// ReservedNames returns the names that nobody can choose for a person or a bot any more. Pages use most of them for
+// house bots and guests. People would take somebody called "admin" for the operator.
 var ReservedNames = sync.OnceValue(func() []string {
 	names := []string{"admin", ladder.GuestName}
 	for _, b := range house.Bots() {

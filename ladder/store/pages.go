@@ -31,8 +31,8 @@ type BotFilter struct {
 	Ladder   string // name of a ladder on which the live version plays
 }
 
-// Search returns at most n of the selected bots, the newest first, beginning after the bot with the ID before. If
-// before is 0, it begins with the newest.
+// Search returns at most n bots that f selects, the newest first. The argument before, if not 0, is an upper bound:
+// only bots with smaller IDs are returned.
 func (s Bots) Search(ctx context.Context, f BotFilter, before int64, n int) (out []ListedBot, err error) {
 	p := queries.ListBotsParams{Before: upperBound(before), Name: strings.ToLower(f.Name), House: houseParam(f.House), Language: f.Language, N: int64(n)}
 	err = s.view(ctx, func(tx *Tx) error {
@@ -52,8 +52,8 @@ func (s Bots) Search(ctx context.Context, f BotFilter, before int64, n int) (out
 	return out, err
 }
 
-// ListByPerson returns at most n bots of a person, the newest first, beginning after the bot with the ID before. If
-// before is 0, it begins with the newest.
+// ListByPerson returns at most n bots of a person, the newest first. The argument before, if not 0, is an upper
+// bound: only bots with smaller IDs are returned.
 func (s Bots) ListByPerson(ctx context.Context, p ladder.Person, before int64, n int) (out []ListedBot, err error) {
 	rows, err := s.read.BotsOfBefore(ctx, nullID(p.ID), upperBound(before), int64(n))
 	for _, r := range rows {
@@ -91,8 +91,8 @@ func (s Bots) SearchNames(ctx context.Context, text string, n int) (bots, people
 	return bots, people, err
 }
 
-// List returns at most n versions of a bot, the last one first, beginning after the version with the number before.
-// If before is 0, it begins with the last version. If n is -1, it returns all.
+// List returns at most n versions of a bot, the last one first. The argument before, if not 0, is an upper bound:
+// only versions with smaller numbers are returned. If n is -1, there is no limit.
 func (s Versions) List(ctx context.Context, botID int64, before, n int) ([]ladder.Version, error) {
 	rows, err := s.read.VersionsOfBefore(ctx, botID, upperBound(int64(before)), int64(n))
 	if err != nil {
@@ -110,8 +110,8 @@ func (s Versions) FindNumber(ctx context.Context, b ladder.Bot, number int) (out
 	return version(row)
 }
 
-// PlacesOfBot returns the standings of a bot on all ladders: of the version with which it plays or, if it has no such
-// version, of its last version that was on a ladder. If no version was on a ladder, the list is empty.
+// PlacesOfBot returns the standings on all ladders of the version with which a bot plays. If the bot does not play,
+// they are those of its last version that was on a ladder. If no version was on a ladder, the list is empty.
 func (s Ladders) PlacesOfBot(ctx context.Context, botID int64) ([]ladder.Standing, error) {
 	id, err := s.read.LastPlaced(ctx, botID)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s Ladders) PlacesOf(ctx context.Context, versionID int64) ([]ladder.Standi
 	return s.places(ctx, func(tx *Tx) ([]queries.StandingRow, error) { return tx.EntriesOfVersion(ctx, versionID) })
 }
 
-// places converts the rows that find returns to standings and adds the rank of each version that still plays.
+// places calls find, converts the rows to standings, and adds the rank of each version that still plays.
 func (s Ladders) places(ctx context.Context, find func(*Tx) ([]queries.StandingRow, error)) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := find(tx)
@@ -146,8 +146,8 @@ func (s Ladders) places(ctx context.Context, find func(*Tx) ([]queries.StandingR
 	return out, err
 }
 
-// StandingsOn returns at most n standings, one for each version of a bot that has been on the ladder called
-// name, the newest version first.
+// StandingsOn returns the standings of a bot's versions on the ladder called name, the newest version first, at most
+// n of them.
 func (s Ladders) StandingsOn(ctx context.Context, name string, botID int64, n int) (out []ladder.Standing, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(n))
@@ -166,9 +166,9 @@ type RatingPoint struct {
 	Elo        float64
 }
 
-// RatingHistory returns the Elo of a bot on the ladder called name over time. versions is the number of the
-// bot's last versions that it covers. The result has at most n points, evenly spaced over the matches of these
-// versions and including the last match.
+// RatingHistory returns how the Elo of a bot on the ladder called name has changed over time. It covers only the
+// given number of the bot's last versions. The result has at most n points, evenly spaced over the matches of these
+// versions. The last match is among them.
 func (s Ladders) RatingHistory(ctx context.Context, name string, botID int64, versions, n int) (out []RatingPoint, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		own, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(versions))
@@ -187,9 +187,9 @@ func (s Ladders) RatingHistory(ctx context.Context, name string, botID int64, ve
 	return out, err
 }
 
-// spreadMatches chooses at most n matches, evenly spaced over all matches of the versions in own. The elements of
-// wanted are, for each match, the ID of its version and the number of the match among the matches of that version.
-// points has a point for each match; the caller must set its Match, FinishedAt and Elo.
+// spreadMatches chooses at most n matches, evenly spaced over all matches of the versions in own. wanted names each
+// chosen match by two numbers: the ID of its version, and the number of the match among the matches of that version.
+// points has a point for each of them; the caller must set its Match, FinishedAt and Elo.
 func spreadMatches(own []ladder.Standing, n int) (wanted [][2]int64, points []RatingPoint) {
 	total := 0
 	for _, e := range own {

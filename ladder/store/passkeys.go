@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// AddPasskey adds a passkey, with which a person can sign in. credential is the passkey's ID, data a JSON document that
-// has its public key, and label a note for the person.
+// AddPasskey adds a passkey, so that a person can sign in with it. credential is the ID of the passkey. data is a
+// JSON document with its public key. label is a note for the person.
 func (s Sessions) AddPasskey(ctx context.Context, personID int64, label string, credential, data []byte) error {
 	return s.update(ctx, func(tx *Tx) error {
 		_, t, err := tx.addToken(ctx, personID, kindPasskey, label, ladder.ScopeAll, time.Time{})
@@ -25,7 +25,7 @@ func (s Sessions) AddPasskey(ctx context.Context, personID int64, label string, 
 	})
 }
 
-// Passkeys returns the data, as in AddPasskey, of each passkey of a person that is not revoked.
+// Passkeys returns the JSON documents (data, as in AddPasskey) of the passkeys of a person that are not revoked.
 func (s Sessions) Passkeys(ctx context.Context, personID int64) (data [][]byte, err error) {
 	rows, err := s.read.PasskeysOf(ctx, personID)
 	for _, r := range rows {
@@ -50,8 +50,9 @@ func (tx *Tx) passkey(ctx context.Context, credential []byte, now time.Time) (p 
 	return p, t, []byte(row.Passkey.Data), checkToken(p, t, now)
 }
 
-// SignInByPasskey is like SignIn, but for the owner of the passkey with the given credential ID. The caller must have
-// checked the signature. data replaces the passkey's JSON document, because it has a new count of uses.
+// SignInByPasskey is like SignIn, but signs in the owner of the passkey whose ID is credential. The caller must have
+// checked the passkey's signature. data replaces the JSON document of the passkey, because the count of uses in it
+// has changed.
 func (s Sessions) SignInByPasskey(ctx context.Context, credential, data []byte, guest int64) (key string, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		p, t, _, err := tx.passkey(ctx, credential, tx.now)

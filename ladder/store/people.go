@@ -13,7 +13,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Add creates an account. The name must not be taken.
+// Add creates an account called name. admin says whether the person is an admin. If the name is taken, it returns an
+// error.
 func (s People) Add(ctx context.Context, name string, admin bool) (p ladder.Person, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		p, err = tx.addPerson(ctx, name, admin)
@@ -54,7 +55,7 @@ func (tx *Tx) person(ctx context.Context, id int64) (queries.Person, error) {
 	return p, ifNoRows(err, notFound("", "person %d does not exist", id))
 }
 
-// FindByName returns the person called name, whatever its case and width.
+// FindByName returns the person called name. Differences in case and width do not matter.
 func (s People) FindByName(ctx context.Context, name string) (ladder.Person, error) {
 	unknown := notFound(ladder.HintPeople, "person %q does not exist", ladder.Clip(name))
 	_, handle, err := personName(name)
@@ -154,8 +155,8 @@ func (s People) Remove(ctx context.Context, id int64) error {
 func removedError(p queries.Person) error { return conflict("", "person %q is removed", p.Name) }
 
 // endAllOf ends the sessions, unfinished matches and submissions of a person who has been blocked or removed, for the
-// given reason. Submissions in the queue end only if queued is true. It returns the hashes of the uploads of the ended
-// submissions.
+// given reason. Submissions that wait in the queue are ended only if queued is true. It returns the hashes of the
+// uploads of the ended submissions.
 func (tx *Tx) endAllOf(ctx context.Context, p queries.Person, reason phrase.Text, queued bool) (uploads []string, err error) {
 	if err := tx.updateActive(ctx); err != nil {
 		return nil, err
@@ -167,8 +168,8 @@ func (tx *Tx) endAllOf(ctx context.Context, p queries.Person, reason phrase.Text
 	return tx.cancelAllOf(ctx, p.ID, reason, queued)
 }
 
-// updateActive takes versions that may no longer play off the ladders, puts back others that may play again, and drops
-// waiting matches that can no longer be played.
+// updateActive updates which versions play on the ladders: it removes those that may no longer play and adds those
+// that may play again. It also drops waiting matches that can no longer be played.
 func (tx *Tx) updateActive(ctx context.Context) error {
 	tx.changesLadders = true
 	if err := tx.UpdateActive(ctx); err != nil {
@@ -201,8 +202,7 @@ func (s People) SetAnnouncement(ctx context.Context, text string) error {
 	})
 }
 
-// Messages returns at most limit messages to a person, the oldest first, beginning after the message with the ID
-// afterID.
+// Messages returns at most limit messages to a person with IDs greater than afterID, the oldest first.
 func (s People) Messages(ctx context.Context, personID, afterID int64, limit int) ([]ladder.Message, error) {
 	rows, err := s.read.MessagesAfter(ctx, personID, afterID, int64(limit))
 	return convertRows(rows, message), machineError(err)
@@ -220,7 +220,7 @@ func (s People) CountUnseen(ctx context.Context, personID int64) (int, error) {
 	return int(n), machineError(err)
 }
 
-// MarkSeen records that a person has read the messages whose IDs are in [first, last].
+// MarkSeen records that a person has read the messages with IDs from first to last.
 func (s People) MarkSeen(ctx context.Context, personID, first, last int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		return tx.SetSeen(ctx, queries.SetSeenParams{Seen: nullStamp(tx.now), PersonID: personID, First: first, Last: last})
@@ -241,9 +241,9 @@ func reservedError(name string) error {
 	return conflict("choose another name", "the name %q is reserved", name)
 }
 
-// AddInvite creates an invite, with which one account can be opened, and returns its code. Only a hash of the
-// code is stored. If name is not empty, the account must have that name. by is the ID of the person who issues
-// the invite, or 0 for the operator. If expires is zero, the invite does not expire.
+// AddInvite creates an invite and returns its code. One account can be opened with the code, of which only a hash is
+// stored. If name is not empty, the account must have that name. by is the ID of the person who issues the invite, or
+// 0 for the operator. If expires is zero, the invite does not expire.
 func (s People) AddInvite(ctx context.Context, by int64, name string, expires time.Time) (code string, invite ladder.Invite, err error) {
 	if name != "" {
 		if name, err = newPersonName(name); err != nil {
@@ -272,7 +272,8 @@ func (s People) Invites(ctx context.Context) (list []ladder.Invite, err error) {
 	return list, machineError(err)
 }
 
-// RevokeInvite deletes an invite that nobody has used.
+// RevokeInvite deletes the invite with the given ID. It returns an error if there is no such invite or somebody has
+// used it.
 func (s People) RevokeInvite(ctx context.Context, id int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		n, err := tx.RevokeInvite(ctx, id)
@@ -314,7 +315,7 @@ func (s People) Register(ctx context.Context, code, name string, open bool) (p l
 	return p, tokenText, err
 }
 
-// isSameName reports whether a and b are allowed names and differ at most in case or width.
+// isSameName reports whether a and b are valid names that are equal, apart from case and width.
 func isSameName(a, b string) bool {
 	_, one, err := personName(a)
 	_, other, otherErr := personName(b)

@@ -69,9 +69,8 @@ func (s People) CountRated(ctx context.Context) (map[string]int, error) {
 	return people, machineError(err)
 }
 
-// RatedPeople returns at most n ratings of people in a game and omits the first skip. Ratings are sorted from
-// the highest to the lowest; provisional ratings, whose deviation is large, come after all others. Blocked
-// people are left out.
+// RatedPeople returns the ratings of people in a game: at most n, without the first skip. The highest ratings come
+// first; provisional ratings, whose deviation is large, come after all others. Blocked people are left out.
 func (s People) RatedPeople(ctx context.Context, game string, skip, n int) (list []ladder.PersonRating, err error) {
 	rows, err := s.read.RatedPeople(ctx, game, int64(n), int64(skip))
 	for _, r := range rows {

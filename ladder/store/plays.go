@@ -15,12 +15,12 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// playLimitPeriod is the period to which the limit of games per person applies.
+// playLimitPeriod is the length of time in which the number of a person's games is limited.
 const playLimitPeriod = 24 * time.Hour
 
-// Add adds a game of people and bots on the site, which starts now. p.Seats has the occupied seats: the seats of the
-// bots, with Version and BotID, and the seat of the person who opens the game. That person sits down as by SitDown,
-// which describes address, perDay, newGuest and the results.
+// Add adds a game of people and bots on the site, which starts now. p.Seats has the seats that are taken: those of
+// the bots, with Version and BotID, and the seat of the person who opens the game. For that person, Add does what
+// SitDown does; see there for address, perDay, newGuest and the results.
 func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		err := tx.AddPlay(ctx, queries.AddPlayParams{
@@ -40,10 +40,10 @@ func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDa
 	return key, session, err
 }
 
-// SitDown adds a person at a seat of an open game. It returns an error if the person has sat down at perDay
-// games in the last 24 hours. For a guest, it counts the games of all guests from the same network address
-// instead. If perDay is 0, there is no limit. If newGuest is true, SitDown starts a session for the guest and
-// returns the session's ID and key. Only a hash of the key is stored.
+// SitDown adds a person at a seat of the open game with the given ID. It returns an error if the person has sat down
+// at perDay games in the last 24 hours; 0 means no limit. For a guest, it counts the games of all guests from the
+// same network address. If newGuest is true, it starts a session for the guest and returns the ID and the key of the
+// session. Only a hash of the key is stored.
 func (s Plays) SitDown(ctx context.Context, id string, seat ladder.PlaySeat, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		if p, err := tx.Play(ctx, id); err != nil || p.State != string(ladder.PlayOpen) {
@@ -73,9 +73,10 @@ func (tx *Tx) sitDown(ctx context.Context, id string, x ladder.PlaySeat, address
 	})
 }
 
-// ClaimSeat gives the seat of a guest at an open game to the person with the given ID, who has signed in. The
-// game then counts toward the daily limit of the person, perDay, and no longer toward the limit of the guest's
-// address. If the person has reached the limit already, the game still counts toward the limit of the address.
+// ClaimSeat gives the seat of a guest at an open game to the person with the ID personID, as whom the guest has
+// signed in. The game then counts toward the person's daily limit, perDay, and no longer toward the limit of the
+// guest's network address. If the person has reached the limit already, the game still counts toward the limit of the
+// address.
 func (s Plays) ClaimSeat(ctx context.Context, id string, seat int, personID int64, address netip.Addr, perDay int) error {
 	return s.update(ctx, func(tx *Tx) error {
 		over := checkPlayLimit(ctx, tx, personID, tx.now, int64(perDay))
@@ -152,8 +153,8 @@ func (tx *Tx) renameInReplays(ctx context.Context, c *codec, p queries.Person) e
 	return err
 }
 
-// renameSeat returns the compressed replay packed with another name for the player at seat. If packed is damaged or has
-// no such seat, it returns packed unchanged.
+// renameSeat changes the name of the player at a seat in a compressed replay, and returns the new compressed replay.
+// If packed is damaged or has no such seat, it returns packed unchanged.
 func (c *codec) renameSeat(packed []byte, seat int, name string) []byte {
 	data, err := c.unpack(packed)
 	if err != nil {
@@ -193,7 +194,8 @@ func (tx *Tx) finishPlay(ctx context.Context, id string, v *rules.Variant, ranks
 	return tx.ratePlay(ctx, id, p, v, ranks)
 }
 
-// Break ends an open game without a result and stores the reason why. A game that has ended is left unchanged.
+// Break ends an open game without a result. why is the reason, which it stores. A game that has ended is left
+// unchanged.
 func (s Plays) Break(ctx context.Context, id string, why ladder.BreakReason) error {
 	return s.update(ctx, func(tx *Tx) error {
 		_, err := tx.BreakPlay(ctx, string(why), nullStamp(tx.now), id)
@@ -248,9 +250,9 @@ func recordOf(wins, draws, losses int64) rules.Record {
 	return rules.Record{Games: int(wins + draws + losses), Wins: int(wins), Draws: int(draws), Losses: int(losses)}
 }
 
-// ListByPerson returns at most n games in which a person sat down earlier than before, the newest first. before is a
-// time in microseconds since 1970; 0 means any time. If finished is true, it lists only finished games. The listed
-// games lack their options and seed commitments.
+// ListByPerson returns at most n games of a person, the newest first. The argument before, if not 0, is a time in
+// microseconds since 1970: only games at which the person sat down earlier are returned. If finished is true, it
+// returns only finished games. The options and the seed commitments of the games are not set.
 func (s Plays) ListByPerson(ctx context.Context, personID int64, finished bool, before int64, n int) (list []ladder.Play, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.PlaysOf(ctx, queries.PlaysOfParams{PersonID: nullID(personID), Before: someID(upperBound(before)), Finished: boolColumn(finished), N: int64(n)})
@@ -266,8 +268,8 @@ func (s Plays) ListByPerson(ctx context.Context, personID int64, finished bool, 
 	return list, err
 }
 
-// RecordsOfPerson returns the results of a person in finished games, summed up for each game and kind of
-// opponent (people, or one bot).
+// RecordsOfPerson returns the results of a person in finished games. They are summed up by game and kind of opponent:
+// people, or one bot.
 func (s Plays) RecordsOfPerson(ctx context.Context, personID int64) (list []ladder.PlayRecord, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.PersonRecords(ctx, nullID(personID))

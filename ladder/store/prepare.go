@@ -18,8 +18,8 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// preparedMatch is a finished match with the data for computing its result again. The findings are the
-// differences that were found while these data were read.
+// preparedMatch is a finished match with the data for computing its result again. Its findings are the differences
+// that were found while the data were read.
 type preparedMatch struct {
 	findings
 	finishedMatch
@@ -34,13 +34,12 @@ func (m *preparedMatch) place(table string, deal, rotation int) string {
 	return fmt.Sprintf("%s match_id=%d deal=%d rotation=%d", table, m.id, deal, rotation)
 }
 
-// reportFailure adds a difference to the rebuild: the result of the match cannot be computed again, for the reason
-// err.
+// reportFailure reports to the rebuild that the result of the match cannot be computed again. The reason is err.
 func (m *preparedMatch) reportFailure(to *rebuild, err error) {
 	to.findings.report(fmt.Sprintf("matches id=%d", m.id), "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("match %d: ", m.id)))
 }
 
-// prepareMatch reads a match and, if the rebuild uses replays, verifies each of them by playing it again.
+// prepareMatch reads the match of row. If the rebuild uses replays, it also verifies each replay by playing it again.
 func (r *rebuild) prepareMatch(ctx context.Context, row finishedMatch) (*preparedMatch, error) {
 	m := &preparedMatch{finishedMatch: row}
 	result, err := r.source.read.ResultOf(ctx, m.id)
@@ -72,8 +71,9 @@ func (r *rebuild) prepareMatch(ctx context.Context, row finishedMatch) (*prepare
 	return m, nil
 }
 
-// parts returns the replays (kind is replaysKind) or the logs (logsKind) of a match. If they are damaged, parts adds
-// a difference to m.findings and returns nil without an error. The error is one of reading the database.
+// parts returns the replays (if kind is replaysKind) or the logs (logsKind) of a match. If they are damaged, it adds
+// a difference to m.findings and returns nil without an error. It returns an error only if the database cannot be
+// read.
 func (r *rebuild) parts(ctx context.Context, m *preparedMatch, kind string) ([]part, error) {
 	parts, err := r.source.parts(ctx, r.source.read, m.id, kind)
 	if d := new(damage); errors.As(err, d) {
@@ -83,9 +83,9 @@ func (r *rebuild) parts(ctx context.Context, m *preparedMatch, kind string) ([]p
 	return append([]part{}, parts...), err
 }
 
-// readResults sets m.results to the games in the replays of the match. players has the version in each slot (place)
-// of the match. If a replay is missing, damaged or duplicate, readResults reports a difference and m.results stays
-// nil.
+// readResults decodes the replays of the match and sets m.results to their games. players has the versions that
+// play, by their index in the match. If a replay is missing, damaged or duplicate, readResults adds this to
+// m.findings and leaves m.results nil.
 func (m *preparedMatch) readResults(replays []part, players []queries.PlayersOfMatchRow) {
 	type place struct{ deal, rotation int }
 	took, seen, whole := map[place]time.Duration{}, map[place]bool{}, true
@@ -130,7 +130,8 @@ func (m *preparedMatch) readResults(replays []part, players []queries.PlayersOfM
 }
 
 // checkReplay verifies the replay of g by playing it again, and compares its seats with the versions of the match.
-// players has the version in each slot (place) of the match. where is the place that the reported differences name.
+// players has the versions that play, by their index in the match. where names the replay in the reported
+// differences.
 func (m *preparedMatch) checkReplay(where string, g *referee.GameResult, players []queries.PlayersOfMatchRow) {
 	m.rerun(where, &g.Replay)
 	for seat, s := range g.Seats {
@@ -158,8 +159,8 @@ func (m *preparedMatch) checkLogs(logs []part) {
 	}
 }
 
-// compareGames compares the stored games of a match with the games in again, which were computed from the replays,
-// and reports the differences.
+// compareGames compares the stored games of a match with those in the argument again, which were computed from the
+// replays. It reports the differences.
 func (r *rebuild) compareGames(m *preparedMatch, again []ladder.FinishedGame) {
 	if m.games == nil || bytes.Equal(m.data, []byte(jsonText(again))) {
 		return
@@ -190,8 +191,8 @@ func (r *rebuild) compareGames(m *preparedMatch, again []ladder.FinishedGame) {
 	}
 }
 
-// rerun plays the moves of replay r again by the rules of its game. where is the place that the reported differences
-// name.
+// rerun plays the moves of replay r again by the rules of its game, and reports differences. where names the replay
+// in them.
 func (f *findings) rerun(where string, r *referee.Replay) {
 	g, err := games.Find(r.Game)
 	if err != nil {
@@ -213,8 +214,9 @@ type seatedBot struct {
 	remote  bool
 }
 
-// compareSeat compares the seat s of a replay with b, the version that plays there according to the database. It
-// compares hashes only for bots of people, because house bots are part of this program and change with it.
+// compareSeat compares the seat s of a replay with b, the version that plays there according to the database. where
+// names the replay in the reported differences. Hashes are compared only for bots of people, because house bots are
+// part of this program and change with it.
 func (f *findings) compareSeat(where string, s referee.ReplaySeat, b seatedBot) {
 	full, _, _ := strings.Cut(s.Name, "#")
 	name, number, numbered := strings.Cut(full, "/")
@@ -236,8 +238,8 @@ func (f *findings) compareSeat(where string, s referee.ReplaySeat, b seatedBot) 
 	}
 }
 
-// preparedPlay is a finished game of people with the data for computing its result again. The findings are the
-// differences that were found while these data were read.
+// preparedPlay is a finished game of people with the data for computing its result again. Its findings are the
+// differences that were found while the data were read.
 type preparedPlay struct {
 	findings
 	id      string
@@ -295,8 +297,8 @@ func (r *rebuild) preparePlay(ctx context.Context, id string) (*preparedPlay, er
 	return p, nil
 }
 
-// checkPlayers returns an error unless every seat of the game has a bot or a person, and the seat with the
-// number opener has a person, who opened the game.
+// checkPlayers returns an error unless every seat of the game has a bot or a person, and the seat opener has a
+// person. opener is the seat of the person who opened the game.
 func checkPlayers(v *rules.Variant, r *referee.Replay, opener int, seats []queries.PlayersOfPlayRow) error {
 	if len(r.Ranks) != v.Players {
 		return fmt.Errorf("the replay has %d ranks for %d seats", len(r.Ranks), v.Players)
@@ -315,7 +317,8 @@ func checkPlayers(v *rules.Variant, r *referee.Replay, opener int, seats []queri
 	return nil
 }
 
-// check compares a game of people and its seats with replay r, and verifies the replay by playing it again.
+// check compares a game of people with its replay r, and verifies the replay by playing it again. row and seats
+// describe the game according to the database.
 func (p *preparedPlay) check(row queries.PlayRow, r *referee.Replay, seats []queries.PlayersOfPlayRow) {
 	type replayHead struct {
 		Game, Commitment string

@@ -18,9 +18,9 @@ type pendingVersion struct {
 	begun bool // one of its stages has started
 }
 
-// queue returns the uploaded versions whose checks have not ended, in the order in which they are checked,
-// without those of blocked people. Owners take turns, beginning with the one whose last turn is longest ago;
-// versions of the same owner are in the order of their upload.
+// queue returns the uploaded versions whose checks have not ended, in the order in which they are checked. Versions
+// of blocked people are left out. Owners take turns; the owner whose last turn was the longest time ago comes first.
+// Versions of the same owner are in the order of their upload.
 func queue(ctx context.Context, tx *Tx) ([]pendingVersion, error) {
 	rows, err := tx.PendingVersions(ctx)
 	if err != nil {
@@ -41,8 +41,8 @@ func queue(ctx context.Context, tx *Tx) ([]pendingVersion, error) {
 	return takeTurns(list, func(v pendingVersion) int64 { return v.Owner }, served), nil
 }
 
-// takeTurns returns the items of list in an order in which owners take turns: one item of each owner, then a second one
-// of each, and so on. Owners with a lower value in served come first. Items of the same owner keep their order.
+// takeTurns returns the items of list in a fair order: one item of each owner, then a second one of each owner, and
+// so on. Owners with a lower value in served come first. Items of the same owner stay in their order.
 func takeTurns[T any](list []T, ownerOf func(T) int64, served map[int64]int64) (order []T) {
 	own := map[int64][]T{}
 	var owners []int64
@@ -128,9 +128,9 @@ func (s Versions) Fail(ctx context.Context, versionID int64, reason phrase.Text)
 	})
 }
 
-// end ends the submission of a version that is still being checked. It sets the version's state to Failed or Cancelled,
-// with the reason that why returns, and deletes the upload unless another version needs it. It returns an error if the
-// checks have already ended.
+// end ends the submission of a version that is still being checked. It sets the version's state to the given one,
+// Failed or Cancelled, with the reason that the function why returns. It deletes the upload unless another version
+// needs it. It returns an error if the checks have already ended.
 func (s Versions) end(ctx context.Context, versionID int64, state ladder.VersionState, why func(*Tx, queries.VersionRow) (phrase.Text, error)) error {
 	var bundle string
 	err := s.update(ctx, func(tx *Tx) error {

@@ -19,9 +19,9 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// rebuild is a temporary store in which the results of another store are computed again: those of all matches and
-// of all games of people, in order and by the same code. Its connection has two more databases: "source" is the
-// database of the other store, and "stored" is a copy of that database's rows, made when the rebuild began.
+// rebuild is a temporary store in which all results of another store are computed again, those of matches and of
+// games of people, in order and by the same code. Two more databases are attached to its connection. "source" is the
+// database of the other store. "stored" is a copy of the rows of "source", made when the rebuild began.
 type rebuild struct {
 	findings
 	ctx    context.Context
@@ -30,7 +30,7 @@ type rebuild struct {
 	dir    string
 	// replays says whether games are rebuilt from their replays. If it is false, the stored games are used.
 	replays bool
-	// progress is called with the number of matches that were computed since the last call.
+	// progress is called with the number of matches whose results were computed since its last call.
 	progress  func(n int)
 	entries   map[int64][]arrival // versions that are still to be added to a ladder, by ladder ID
 	knownBots map[arrivalBot]bool // bots of which a version was added to the ladder
@@ -171,7 +171,8 @@ func (r *rebuild) readArrivals(tx *Tx) error {
 	return err
 }
 
-// inOrder reorders arrivals so that each comes after its predecessor if both have the same since.
+// inOrder sorts arrivals (versions that enter a ladder) so that each comes after its predecessor if both entered
+// after the same match.
 func inOrder(list []arrival) (out []arrival) {
 	versions, added := map[int64]arrival{}, map[int64]bool{}
 	for _, a := range list {
@@ -198,8 +199,8 @@ func (a arrival) place() string {
 	return fmt.Sprintf("entries ladder_id=%d version_id=%d", a.ladder, a.version)
 }
 
-// enterVersions adds the versions that entered a ladder before the match with the number order on that ladder.
-// Each version starts with the current Elo of its predecessor.
+// enterVersions adds to a ladder the versions that entered it before its match with the number order. Each version
+// starts with the current Elo of its predecessor.
 func (r *rebuild) enterVersions(tx *Tx, ladderID, order int64) error {
 	list := r.entries[ladderID]
 	for ; len(list) > 0 && list[0].since < order; list = list[1:] {
@@ -221,8 +222,8 @@ func (r *rebuild) enterVersions(tx *Tx, ladderID, order int64) error {
 	return nil
 }
 
-// predecessor returns the state of the version from which the version that joins the ladder takes its first Elo,
-// or nil if there is none. If the stored predecessor cannot be right, it reports a difference.
+// predecessor returns the state of the version from which a newly arrived version takes its first Elo, or nil if
+// there is none. If the stored predecessor cannot be right, it reports a difference.
 func (r *rebuild) predecessor(tx *Tx, a arrival) (*rating.Entry, error) {
 	if !a.predecessor.Valid {
 		if r.knownBots[a.arrivalBot] {
@@ -287,8 +288,9 @@ type finishedMatch struct {
 	size           int64 // bytes of its unpacked documents
 }
 
-// Matches are computed again in chunks. chunkSize limits the replays and logs of a chunk in memory, in bytes; the
-// last match may exceed it. chunkMatches limits the number of matches.
+// These constants limit a chunk of matches that are computed again together. chunkSize is the limit for its replays
+// and logs in memory, in bytes; the last match of a chunk may exceed it. chunkMatches is the largest number of
+// matches.
 const (
 	chunkSize    = 32 << 20
 	chunkMatches = 128
@@ -337,8 +339,8 @@ func (r *rebuild) finishedMatches() (list []finishedMatch, err error) {
 	return list, err
 }
 
-// onAllCores calls f for each number in [0, n), as many at a time as there are cores. After the first error,
-// the context that f receives ends, and onAllCores returns that error.
+// onAllCores calls f once for each number i in [0, n), with as many calls at a time as there are cores. After the
+// first error, the context that f receives ends, and onAllCores returns that error.
 func onAllCores(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -438,7 +440,8 @@ func (r *rebuild) copyMatch(tx *Tx, matchID int64) error {
 	return nil
 }
 
-// finishPlays computes the results of all games of people again, in order.
+// finishPlays computes again the result of each finished game in which a person played on the site. It takes the
+// games in the order in which they were rated; games without a rating come last.
 func (r *rebuild) finishPlays() error {
 	var ids []string
 	err := r.update(func(tx *Tx) (err error) {

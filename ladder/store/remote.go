@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// RemoteVersion is what a remote bot says about itself when it connects.
+// RemoteVersion is what a remote bot, which runs on its owner's machine, says about itself when it connects.
 type RemoteVersion struct {
 	Bot      string
 	Label    string
@@ -20,11 +20,11 @@ type RemoteVersion struct {
 	ForceNew bool     // add a new version even if one is live
 }
 
-// ConnectRemote returns the version with which a remote bot, which runs on its owner's machine, plays. If the
-// bot's present version is remote and n.ForceNew is not set, it is that version. If the bot has no present
-// version or n.ForceNew is set, ConnectRemote adds a new version, which plays at once and counts against the
-// limits of uploads. Without n.ForceNew it returns an error if the present version was uploaded, or if there is
-// none and the last one is suspended.
+// ConnectRemote returns the version with which a remote bot plays, a bot that runs on its owner's machine. This is
+// the bot's present version if it is remote and n.ForceNew is not set. If the bot has no present version, or if
+// n.ForceNew is set, ConnectRemote adds a new version. It plays at once and counts against the limits of uploads.
+// Without n.ForceNew, ConnectRemote returns an error if the present version was uploaded, or if there is none and the
+// last version is suspended.
 func (s Versions) ConnectRemote(ctx context.Context, personID int64, n RemoteVersion, l ladder.Limits) (out ladder.Version, err error) {
 	if err := ladder.CheckBotName(n.Bot); err != nil {
 		return out, err
@@ -48,8 +48,8 @@ func (s Versions) ConnectRemote(ctx context.Context, personID int64, n RemoteVer
 	return out, err
 }
 
-// continuedVersion returns the present version of the bot, with which it goes on playing. Its ID is 0 if a new
-// version must be added.
+// continuedVersion returns the bot's present version if the bot goes on playing with it. If a new version must be
+// added instead, the ID of the result is 0.
 func (tx *Tx) continuedVersion(ctx context.Context, p queries.Person, n RemoteVersion) (out ladder.Version, err error) {
 	b, err := tx.BotByName(ctx, n.Bot)
 	if err != nil || b.PersonID.Int64 != p.ID || n.ForceNew {
@@ -103,14 +103,14 @@ func (tx *Tx) addRemote(ctx context.Context, p queries.Person, n RemoteVersion, 
 	return version(row)
 }
 
-// remoteHash returns the hash of a remote version, as SPEC.md defines it. It replaces the hash of the program,
-// which the server does not see.
+// remoteHash returns the hash of a remote version, which runs on its owner's machine. It takes the place of the hash
+// of the program, which the server does not have. SPEC.md defines it.
 func remoteHash(bot string, number int64) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "remote %s@%d", bot, number))
 	return hex.EncodeToString(sum[:])
 }
 
-// withdrawnError returns the error for a change that a bot does not allow while it is withdrawn or banned.
+// withdrawnError returns the error for a change that is not allowed while the bot b is withdrawn or banned.
 func withdrawnError(b queries.Bot) error {
 	if b.Banned.Valid {
 		return ladder.Errorf(ladder.Forbidden, "ask an admin", "bot %q is banned: %s", b.Name, b.BanReason)

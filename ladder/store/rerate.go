@@ -33,13 +33,13 @@ var ratedColumns = map[string][]string{
 	"person_ratings": {"rating", "deviation", "volatility"},
 }
 
-// Rerate computes all ratings again by the current formula: the ratings of versions from the matches, and those of
-// people from their games. It stores the ratings and the fingerprint of the formula in one transaction; then Verify
-// finds no difference. If dry is true, it stores nothing. If progress is not nil, it is called with the number of
-// matches that are done and the number of all matches. The caller must hold the lock of the directory.
+// Rerate computes all ratings again by the current formula: the ratings of versions from the matches, and the ratings
+// of people from their games. It stores the ratings and the fingerprint of the formula in one transaction. Afterwards
+// Verify finds no difference. If dry is true, Rerate stores nothing. progress, unless nil, is called with the number
+// of matches that are done and the number of all matches. The caller must hold the lock of the directory.
 //
-// Rerate returns an error and stores nothing if the matches do not lead to the stored results, such as the
-// counts of wins. Verify lists all such differences.
+// Rerate returns an error and stores nothing if the matches do not lead to the other stored results, such as the
+// counts of wins. Verify lists all differences of this kind.
 func (s *Store) Rerate(ctx context.Context, dry bool, progress func(done, total int64)) (out []ReratedLadder, err error) {
 	total, err := s.read.CountFinished(ctx)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// gameIDFactor is larger than the number of games of any match. The ID of a game is the ID of its result times
-// gameIDFactor plus the index of the game in the match.
+// gameIDFactor is larger than the number of games of any match. The ID of a game is the ID of the match's result,
+// times gameIDFactor, plus the index of the game in the match.
 const gameIDFactor = 100_000
 
 // games returns the games that are stored in row r. If they cannot be read, the error is of type damage.
@@ -110,7 +110,7 @@ func (s Matches) Replay(ctx context.Context, gameID int64) ([]byte, error) {
 	return data, err
 }
 
-// Log returns what the bot at a seat wrote to stderr in a game, or nil if it wrote nothing.
+// Log returns what the bot at a seat wrote to standard error in a game. It returns nil if the bot wrote nothing.
 func (s Matches) Log(ctx context.Context, gameID int64, seat int) ([]byte, error) {
 	return s.document(ctx, gameID, logsKind, seat)
 }
@@ -147,9 +147,9 @@ type StoredReplay struct {
 
 const resultsPage = 64 // results that are read at a time
 
-// ReplaysAfter calls f for the selected replays of games whose ID is greater than cursor, in the order in
-// which they were stored. To continue later, pass the Game of the last replay as cursor. If f returns an
-// error, ReplaysAfter stops and returns it.
+// ReplaysAfter calls f for each replay that filter selects, if the ID of its game is greater than cursor. The replays
+// come in the order in which they were stored. To continue later, pass the Game of the last replay as cursor. If f
+// returns an error, ReplaysAfter stops and returns it.
 func (s Matches) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFilter, f func(StoredReplay) error) error {
 	return machineError(s.eachResult(ctx, cursor/gameIDFactor, filter, func(r queries.ResultRow) error {
 		list, err := s.replaysOf(ctx, r)
@@ -224,8 +224,9 @@ func (s Matches) eachResult(ctx context.Context, id int64, f ReplayFilter, do fu
 	}
 }
 
-// eachResultOfBot calls do for each match result, with an ID of at least first, of the bot called bot. ladderID
-// selects one ladder; 0 selects all.
+// eachResultOfBot calls do for the results of the matches of a bot, in order of ID. first is the smallest ID to
+// consider. bot is the name of the bot. ladderID selects one ladder; 0 selects all. The first error of do ends the
+// loop and is returned.
 func (s Matches) eachResultOfBot(ctx context.Context, bot string, first, ladderID int64, do func(queries.ResultRow) error) error {
 	b, err := s.read.BotByName(ctx, bot)
 	if err != nil {

@@ -22,10 +22,9 @@ const (
 	MaxGuests   = 10_000 // of all guests together
 )
 
-// SignIn starts a session for the owner of the token with the text token, and returns the key of the session.
-// Instead of a token, it may be the text of a link to sign in, which is then used up. Only a hash of the key is
-// stored. If guest is not 0, no session is added: the guest session with that ID
-// becomes the session of the person and gets the new key.
+// SignIn starts a session for the owner of the token with the text token, and returns the key of the session. The
+// text may also be that of a link to sign in, which can be used only once. Only a hash of the key is stored. If guest
+// is not 0, it is the ID of a guest's session. This session then becomes the person's session and gets the new key.
 func (s Sessions) SignIn(ctx context.Context, token string, guest int64) (key string, err error) {
 	isLink := strings.HasPrefix(token, linkPrefix)
 	if isLink {
@@ -65,8 +64,8 @@ func (tx *Tx) addGuest(ctx context.Context) (key string, id int64, err error) {
 	return tx.setSession(ctx, queries.SetSessionParams{Expires: stamp(tx.now.Add(SessionTime))}, MaxGuests)
 }
 
-// sessionUses has, for some sessions, a time of last use that is not stored yet, because it is less than useInterval
-// after the stored one.
+// sessionUses has the times of last use of some sessions that are not stored yet. Such a time is less than
+// useInterval after the stored one.
 type sessionUses struct {
 	mu   sync.Mutex
 	last map[int64]time.Time // by the ID of the session
@@ -81,7 +80,7 @@ func (u *sessionUses) add(session int64, at time.Time) {
 	u.last[session] = at
 }
 
-// take returns the times of last use, by session ID, and removes them from u.
+// take returns the times in u, by session ID, and removes them from u.
 func (u *sessionUses) take() map[int64]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -90,9 +89,9 @@ func (u *sessionUses) take() map[int64]time.Time {
 	return last
 }
 
-// setSession stores the session p with a new key and returns the key and the ID. It ends sessions that have expired.
-// If the person, or for a guest all guests together, then have more than limit sessions, the sessions that were used
-// longest ago end. setSession first stores the uses of sessions of which only tx.uses knows.
+// setSession stores the session p with a new key, and returns the key and the session's ID. It ends sessions that
+// have expired. It also ends the least recently used sessions of the person (or of all guests together) if there are
+// more than limit. Before that, it stores the uses in tx.uses.
 func (tx *Tx) setSession(ctx context.Context, p queries.SetSessionParams, limit int64) (key string, id int64, err error) {
 	k := newKey(sessionPrefix)
 	p.Public, p.Hash, p.Now = k.public, k.hash[:], stamp(tx.now)
@@ -157,8 +156,8 @@ func sessionEndedError() error {
 	return ladder.Errorf(ladder.Unauthorized, "sign in again", "the session has ended")
 }
 
-// AccessUntil returns when a session expires or, if session is 0, when a token expires. session and tokenID are
-// IDs. If the token does not expire, the time is zero. If the session or token is not valid now, AccessUntil
+// AccessUntil returns when the session with the ID session expires or, if session is 0, when the token with the ID
+// tokenID expires. The zero time means that the token does not expire. If the session or token is not valid now, it
 // returns an error.
 func (s Sessions) AccessUntil(ctx context.Context, session, tokenID int64) (until time.Time, err error) {
 	now := s.options.Now()
@@ -202,7 +201,8 @@ func (s Sessions) End(ctx context.Context, personID, id int64) error {
 	})
 }
 
-// EndOthers ends all sessions of a person except the one with the ID exceptID. If exceptID is 0, it ends all.
+// EndOthers ends all sessions of a person, except the session with the ID exceptID. If exceptID is 0, it ends all of
+// them.
 func (s Sessions) EndOthers(ctx context.Context, personID, exceptID int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		tx.addEvent(events.Event{Kind: events.AccessEnded, Person: personID})

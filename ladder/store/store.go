@@ -107,7 +107,7 @@ type writeTurn struct {
 	version dataVersion   // of the database when the cache was last known to be valid; guarded by the lock
 }
 
-// Open opens the data directory dir. Close must be called to release it.
+// Open opens the data directory dir with the options o. The caller must call Close to release the directory.
 func Open(dir string, o Options) (*Store, error) { return open(dir, o, rating.Current) }
 
 // open opens the data directory like Open, with the given rating formula.
@@ -181,7 +181,7 @@ func (s *Store) prepareDir(o Options) error {
 }
 
 // checkAccess returns an error if the user of this process may not use a file of the store. The error names the file;
-// that of SQLite would not.
+// an error of SQLite would not.
 func (s *Store) checkAccess(o Options) error {
 	paths := []string{s.dir.Database(), s.dir.Database() + "-wal", s.dir.Database() + "-shm"}
 	if o.Server {

@@ -36,7 +36,7 @@ func newKey(prefix string) key {
 	return k
 }
 
-// parseKey parses the text of a key with the given prefix. ok is false if it does not have the form of such a key.
+// parseKey parses the text of a key that begins with prefix. ok is false if the text does not have the form of a key.
 func parseKey(prefix, text string) (k key, ok bool) {
 	random, ok := strings.CutPrefix(text, prefix)
 	if !ok || len(random) != publicLength+secretLength {
@@ -52,8 +52,8 @@ const maxTokenLabel = 80
 // MaxTokens limits the valid tokens of a person.
 const MaxTokens = 100
 
-// AddToken creates a token for a person and returns its text, of which only a hash is stored. label is a note
-// for the owner. If expires is zero, the token does not expire.
+// AddToken creates a token for a person and returns its text. Only a hash of the text is stored. label is a note for
+// the owner. If expires is zero, the token does not expire.
 func (s Sessions) AddToken(ctx context.Context, personID int64, label string, scope ladder.Scope, expires time.Time) (text string, t ladder.Token, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		text, t, err = tx.addToken(ctx, personID, kindToken, label, scope, expires)
@@ -101,8 +101,8 @@ const (
 // LinkTime is how long a link to sign in can be used after its creation.
 const LinkTime = 24 * time.Hour
 
-// AddLink creates a link with which a person can sign in once, within LinkTime. It returns the link's secret text, of
-// which only a hash is stored. Earlier links of the person become invalid. label says who has created the link.
+// AddLink creates a link with which a person can sign in once, within LinkTime. text is the secret part of the link;
+// only a hash of it is stored. Earlier links of the person become invalid. label says who has created the link.
 func (s Sessions) AddLink(ctx context.Context, personID int64, label string) (text string, expires time.Time, err error) {
 	k := newKey(linkPrefix)
 	err = s.update(ctx, func(tx *Tx) error {
@@ -151,7 +151,7 @@ func (tx *Tx) link(ctx context.Context, text string, now time.Time) (p ladder.Pe
 	return p, t, checkToken(p, t, now)
 }
 
-// useInterval is the precision with which the last use of tokens and sessions is stored.
+// useInterval is how exactly the time of last use of tokens and sessions is stored.
 const useInterval = time.Minute
 
 // Authenticate returns the token with the given text and its owner. It returns an error if the token is
@@ -207,8 +207,8 @@ func (s Sessions) Tokens(ctx context.Context, personID int64) ([]ladder.Token, e
 	return convertRows(rows, token), machineError(err)
 }
 
-// RevokeToken revokes a token of a person and ends the sessions for which it was used to sign in. It returns an
-// error if the person would then have no valid token with all rights, with which to sign in and make others.
+// RevokeToken revokes a token of a person and ends the sessions that were started with it. It returns an error if the
+// person would then have no valid token with all rights. Such a token is needed to sign in and to make other tokens.
 func (s Sessions) RevokeToken(ctx context.Context, personID, id int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		if t, err := tx.Token(ctx, id); err == nil && t.Person.ID == personID && t.Token.Scope == string(ladder.ScopeAll) && checkToken(person(t.Person), token(t.Token), tx.now) == nil {

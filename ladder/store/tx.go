@@ -86,7 +86,7 @@ func (tx *Tx) exec(ctx context.Context, statement string, args ...any) error {
 	return err
 }
 
-// queryStrings returns the results of a query with one text column.
+// queryStrings runs a query with one text column and returns the values of the column.
 func (tx *Tx) queryStrings(ctx context.Context, query string, args ...any) (list []string, err error) {
 	err = tx.eachRow(ctx, func(scan func(...any) error) error {
 		var text string
@@ -97,8 +97,8 @@ func (tx *Tx) queryStrings(ctx context.Context, query string, args ...any) (list
 	return list, err
 }
 
-// eachRow runs a query and calls f for each row of the result. f calls its argument to read the columns of the
-// row into variables.
+// eachRow runs a query and calls f for each row of the result. f reads the columns of the row by calling scan with
+// pointers to variables.
 func (tx *Tx) eachRow(ctx context.Context, f func(scan func(...any) error) error, query string, args ...any) error {
 	rows, err := tx.db.QueryContext(ctx, query, args...)
 	if err != nil {

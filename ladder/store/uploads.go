@@ -27,14 +27,14 @@ type NewVersion struct {
 	StoreUpload func() error
 }
 
-// Add adds an uploaded version to a person's bot; it then waits for its checks. If no bot has that name, Add
-// creates one. If a version with the same upload is still being checked, Add returns that version: the upload was
-// sent twice.
+// Add adds an uploaded version to a person's bot; the version then waits for its checks. n describes the version and
+// names the bot. If there is no bot of that name, Add creates one. If a version with the same upload is still being
+// checked, the upload was sent twice, and Add returns that version.
 //
-// Add returns an error if the bot belongs to another person, is withdrawn, has a version that is still being
-// checked, or plays with a version that has the same files. It also returns an error if the person would exceed a
-// limit of l: the number of bots, or the number of new versions in 24 hours. If all versions of a bot failed,
-// another person can take its name 24 hours after the last version.
+// Add returns an error if the bot belongs to another person, is withdrawn, has a version that is still being checked,
+// or plays with a version that has the same files. It also returns an error if the person would exceed a limit of l:
+// the number of bots, or the number of new versions in 24 hours. If all versions of a bot failed, another person can
+// take its name 24 hours after the last version.
 func (s Versions) Add(ctx context.Context, personID int64, n NewVersion, l ladder.Limits) (out ladder.Version, err error) {
 	if err := ladder.CheckBotName(n.Bot); err != nil {
 		return out, err
@@ -78,8 +78,8 @@ func (tx *Tx) addVersion(ctx context.Context, p queries.Person, n NewVersion, l 
 	return tx.insertVersion(ctx, b, v)
 }
 
-// checkNewVersion returns an error if version n cannot be added to bot b now. A version of a remote bot has no
-// bundle.
+// checkNewVersion returns an error if the new version n cannot be added to bot b now. A version that has no bundle
+// (upload) is one that runs on its owner's machine.
 func (tx *Tx) checkNewVersion(ctx context.Context, b queries.Bot, n NewVersion, l ladder.Limits) error {
 	if b.Withdrawn.Valid {
 		return withdrawnError(b)
@@ -110,12 +110,13 @@ func (tx *Tx) checkNewVersion(ctx context.Context, b queries.Bot, n NewVersion, 
 	return nil
 }
 
-// versionLimitPeriod is the period to which the limit of versions per person applies.
+// versionLimitPeriod is the length of time in which the number of a person's new versions is limited.
 const versionLimitPeriod = 24 * time.Hour
 
-// ownBot returns the person's bot called name, and creates it if no bot has that name. A bot of another person
-// is deleted and created anew if all its versions failed, the last of them more than versionLimitPeriod ago.
-// If it were deleted earlier, its versions would no longer count against the limit of its owner.
+// ownBot returns the person's bot called name. If no bot has that name, it creates one. It also takes over the name
+// of another person's bot if all versions of that bot failed, the last of them more than versionLimitPeriod ago: it
+// deletes that bot. Earlier, its versions still count against the limit of their owner. In all other cases, a name
+// that another person's bot has is an error.
 func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladder.Limits) (queries.Bot, error) {
 	b, err := tx.BotByName(ctx, name)
 	if err = ifNoRows(err, nil); err != nil {
@@ -152,7 +153,7 @@ func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladde
 	return tx.AddBot(ctx, nullID(p.ID), name, stamp(tx.now))
 }
 
-// deleteBot deletes a bot of which all versions failed, with its versions and their logs. Messages to the owner
+// deleteBot deletes a bot whose versions have all failed, with its versions and their logs. Messages to the owner
 // remain.
 func deleteBot(ctx context.Context, tx *Tx, botID int64) error {
 	for _, step := range []func(context.Context, int64) error{tx.ForgetMessages, tx.ForgetStages, tx.ForgetVersions, tx.ForgetBot} {
@@ -179,22 +180,22 @@ func (tx *Tx) insertVersion(ctx context.Context, b queries.Bot, v queries.AddVer
 	return tx.VersionByID(ctx, id)
 }
 
-// Bundles returns the sorted hashes of the uploads that are needed, which are never deleted: the uploads of all
-// versions except the versions that failed before they were built.
+// Bundles returns the sorted hashes of the uploads that are needed, and so must not be deleted: the uploads of all
+// versions, except those that failed before they were built.
 func (s Versions) Bundles(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.Bundles(ctx)
 	return hashes, machineError(err)
 }
 
-// NeededBuilds returns the sorted hashes of the built files that are needed: of versions that play at present or are
-// being checked, of versions in waiting or running matches, and of versions in open games of people.
+// NeededBuilds returns the sorted hashes of the built files that are needed. Needed are the files of each version
+// that plays at present, is being checked, or takes part in a waiting or running match or in an open game of people.
 func (s Versions) NeededBuilds(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.NeededBuilds(ctx)
 	return hashes, machineError(err)
 }
 
-// dropUploads deletes the uploads with the given hashes, except uploads that a version needs. It works in a
-// transaction, so that nobody can add a version with the same upload at the same time. It ignores errors, because
+// dropUploads deletes the uploads with the given hashes, except those that a version needs. It works in a
+// transaction, so that nobody can add a version with the same upload at the same time. It ignores errors;
 // SweepUploads deletes the remaining uploads later.
 func (s *db) dropUploads(ctx context.Context, sums ...string) {
 	s.update(context.WithoutCancel(ctx), func(tx *Tx) error {

@@ -41,7 +41,7 @@ type GameUsage struct {
 	UnpackedBytes float64 `json:"unpacked"` // of replays and logs before compression
 }
 
-// Growth is what was added to the database and the uploads in one period.
+// Growth is how much was added to the database and to the uploads during a period.
 type Growth struct {
 	Matches int64 `json:"matches"` // finished matches
 	Bytes   int64 `json:"bytes"`   // of these matches
@@ -152,7 +152,8 @@ func (s *Store) gameUsage(ctx context.Context, u *DiskUsage) error {
 	return err
 }
 
-// add adds the numbers of a row to g, whose sizes are sums until gameUsage divides them by the matches.
+// add adds the numbers of row r to g. The sizes in g are sums; gameUsage divides them by the number of matches at the
+// end.
 func (g *GameUsage) add(r queries.UsageByGameRow) {
 	g.Matches += r.Matches
 	g.Games += r.Games

@@ -24,8 +24,9 @@ func (tx *Tx) pendingVersion(ctx context.Context, id int64) (queries.VersionRow,
 	return row, nil
 }
 
-// SetState moves a version whose checks have not ended to another such state. The state Queued starts the checks
-// again from the beginning: the stages so far are deleted, and the owner goes to the end of the queue of owners.
+// SetState changes the state of a version whose checks have not ended to another state of this kind. The state Queued
+// starts the checks again from the beginning: the stages so far are deleted, and the owner's next turn in the queue
+// comes after those of the other owners.
 func (s Versions) SetState(ctx context.Context, versionID int64, state ladder.VersionState) error {
 	if !state.IsPending() {
 		return invalid("Fail, Promote and Suspend lead there", "version %d: state cannot be set to %q", versionID, state)
@@ -72,8 +73,8 @@ func (s Versions) SetBuildInfo(ctx context.Context, versionID int64, b BuildInfo
 	})
 }
 
-// SetNeeds stores what the versions whose built files have the given hash need from a machine. It is called
-// after these files were built again.
+// SetNeeds stores what a version needs from a machine, for all versions whose built files have the given hash. Call
+// it after these files were built again.
 func (s Versions) SetNeeds(ctx context.Context, hash string, n ladder.Needs) error {
 	return s.update(ctx, func(tx *Tx) error { return tx.SetNeeds(ctx, jsonText(n), hash) })
 }
@@ -126,8 +127,9 @@ func (s Versions) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, 
 	return out, nil
 }
 
-// messageOwner adds a message about a version for its owner. It does nothing for a house bot, which has no owner.
-// match is the ID of the match that the message refers to, or 0.
+// messageOwner adds a message about a version for its owner. row is the version, kind the subject of the message and
+// reason its text. match is the ID of the match to which the message refers, or 0. For a house bot, which has no
+// owner, it does nothing.
 func (tx *Tx) messageOwner(ctx context.Context, row queries.VersionRow, kind ladder.MessageKind, match int64, reason phrase.Text) error {
 	if !row.PersonID.Valid {
 		return nil
@@ -138,8 +140,9 @@ func (tx *Tx) messageOwner(ctx context.Context, row queries.VersionRow, kind lad
 	})
 }
 
-// Promote makes a pending version live and retires the version that was live before. The new version enters
-// every ladder whose game it plays. Its first Elo there is that of the bot's last version on the ladder.
+// Promote makes a pending version live: its bot plays with it from now on. The version that was live before is
+// retired. The new version enters every ladder whose game it plays. Its first Elo on a ladder is that of the bot's
+// last version there.
 func (s Versions) Promote(ctx context.Context, versionID int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		row, err := tx.pendingVersion(ctx, versionID)
@@ -164,9 +167,9 @@ func (tx *Tx) promote(ctx context.Context, v queries.VersionRow) error {
 	return tx.refreshBot(ctx, v.BotID)
 }
 
-// Suspend makes a version that plays at present stop because of its faults, and sends its owner a message. match
-// is the ID of the match with its last fault. If the version does not play any more, Suspend does nothing and
-// returns false.
+// Suspend makes a bot stop playing with a version because of the version's faults, and sends the owner a message with
+// the reason. match is the ID of the match with its last fault. If the bot does not play with the version any more,
+// Suspend does nothing and returns false.
 func (s Versions) Suspend(ctx context.Context, versionID, match int64, reason phrase.Text) (suspended bool, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		v, err := tx.VersionByID(ctx, versionID)
@@ -188,8 +191,8 @@ func (s Versions) Suspend(ctx context.Context, versionID, match int64, reason ph
 	return suspended && err == nil, err
 }
 
-// refreshEntries updates the lists of the versions that each ladder rates (entries), after the ladders or the
-// house bots have changed. It also drops matches that can no longer be played.
+// refreshEntries updates which versions each ladder rates, after the ladders or the house bots have changed. It also
+// drops matches that can no longer be played.
 func (tx *Tx) refreshEntries(ctx context.Context) error {
 	tx.changesLadders = true
 	rows, err := tx.VersionsIn(ctx, string(ladder.Live))
@@ -211,8 +214,8 @@ func (tx *Tx) refreshEntries(ctx context.Context) error {
 	return tx.dropUnplayable(ctx)
 }
 
-// refreshBot makes the lists of the versions that the ladders rate agree with the states of the versions of one
-// bot. It also drops matches that can no longer be played.
+// refreshBot updates which versions of one bot each ladder rates, after the states of its versions have changed. It
+// also drops matches that can no longer be played.
 func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
 	live, err := tx.liveVersion(ctx, botID)
 	if err != nil {
@@ -283,8 +286,8 @@ func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) err
 }
 
 // dropUnplayable drops waiting matches that cannot be played: rated matches with a version that no longer plays,
-// and requested matches with a withdrawn bot or with a remote version (on its owner's machine) that was replaced
-// and so cannot connect.
+// requested matches with a withdrawn bot, and requested matches with a remote version (on its owner's machine) that
+// was replaced and so cannot connect.
 func (tx *Tx) dropUnplayable(ctx context.Context) error {
 	rows, err := tx.IdleWaiting(ctx)
 	if err != nil {
@@ -314,8 +317,8 @@ func (tx *Tx) dropUnplayable(ctx context.Context) error {
 	return nil
 }
 
-// ListEnded returns at most n versions in a state, which is Failed or Suspended. The version that got into that state
-// last comes first.
+// ListEnded returns at most n versions in the given state, which is Failed or Suspended. The version whose state
+// changed most recently comes first.
 func (s Versions) ListEnded(ctx context.Context, state ladder.VersionState, n int) ([]ladder.Version, error) {
 	rows, err := s.read.LastInState(ctx, string(state), int64(n))
 	if err != nil {
@@ -346,7 +349,7 @@ func (s Versions) SetUnplayable(ctx context.Context, versionID int64, missing ph
 	})
 }
 
-// LastOfBots returns the last version of each bot, by bot ID.
+// LastOfBots returns the last version of each of the given bots. The arguments and the keys of the map are bot IDs.
 func (s Versions) LastOfBots(ctx context.Context, bots []int64) (map[int64]ladder.Version, error) {
 	rows, err := s.read.LastVersions(ctx, jsonText(bots))
 	if err != nil {

@@ -30,9 +30,9 @@ func (s Bots) Withdraw(ctx context.Context, botID int64) error {
 	})
 }
 
-// Ban withdraws a person's bot for an admin: until Unban, the owner cannot bring the bot back or submit a version of
-// it. A submission of the bot that has not ended is cancelled. The owner gets a message with reason, which is one line.
-// If the bot is banned already, Ban replaces the reason.
+// Ban withdraws a person's bot on behalf of an admin. Until Unban, the owner cannot bring the bot back or submit a
+// version of it. If a version of the bot is being checked, its submission is cancelled. The owner gets a message with
+// reason, a text of one line. If the bot is banned already, Ban replaces the reason.
 func (s Bots) Ban(ctx context.Context, botID int64, reason string) error {
 	if strings.TrimSpace(reason) == "" || !ladder.IsLine(reason, maxBanReason) {
 		return invalid("", "the reason of a ban cannot be %q", ladder.Clip(reason)).Try("write the owner one line of at most %d bytes", maxBanReason)
@@ -121,9 +121,9 @@ func (s Bots) Restore(ctx context.Context, botID int64) error {
 	})
 }
 
-// UseVersion makes a bot play with a retired version, which has the rating that it had, and retires the present
-// one. It also restores a withdrawn bot. It returns an error for a version that was suspended or never played, and for
-// a banned bot.
+// UseVersion makes a bot play with a retired version, which keeps its old rating, and retires the present version. It
+// also restores a withdrawn bot. It returns an error for a version that was suspended or never played, and for a
+// banned bot.
 func (s Bots) UseVersion(ctx context.Context, botID int64, number int) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		if b.Banned.Valid {
@@ -157,8 +157,8 @@ func NoVersionError(bot string, number int) error {
 	return notFound("", "bot %q has no version %d", bot, number).Try(ladder.HintVersions, bot)
 }
 
-// updateBot calls change for a bot of a person and then updates the ladders. For a bot that is part of timba it
-// returns an error.
+// updateBot calls change with a bot of a person, and then updates which versions play on the ladders. For a bot that
+// is part of timba it returns an error.
 func (s Bots) updateBot(ctx context.Context, botID int64, change func(*Tx, queries.Bot) error) error {
 	return s.update(ctx, func(tx *Tx) error {
 		b, err := tx.Bot(ctx, botID)

@@ -28,7 +28,8 @@ type botBuild struct {
 	hold     *trees.Hold // of an existing build of the same files; nil if there is none
 }
 
-// release ends the use of an existing build by m, so that the build can be removed. m may be nil.
+// release tells the store of built bots that m no longer uses an existing build, so that the build can be removed. m
+// may be nil.
 func (m *botBuild) release() {
 	if m != nil && m.hold != nil {
 		m.hold.Release()
@@ -95,9 +96,9 @@ func label(version string, t *transcript) string {
 	return line
 }
 
-// gamesOf returns the games that a manifest names: claimed has those that exist, each once, and unknown the
-// others. Both are nil if the manifest names none, which means that the bot plays all games. The error says which option
-// of a game does not exist.
+// gamesOf returns the games that a manifest names. claimed has those that exist, each once, and unknown has the
+// others. Both are nil if the manifest names no game, which means that the bot plays all games. An error says which
+// option of a game does not exist.
 func gamesOf(m program.Manifest) (claimed, unknown []string, err error) {
 	for _, text := range m.Games {
 		switch claim, known, err := games.CanonicalClaim(text); {
@@ -112,8 +113,8 @@ func gamesOf(m program.Manifest) (claimed, unknown []string, err error) {
 	return claimed, unknown, nil
 }
 
-// readManifest reads the manifest in the bot's directory. The error is a refusal if the manifest is not valid
-// or names an unknown option, or only unknown games.
+// readManifest reads the manifest in the bot's directory. If it is not valid, names an unknown option, or names only
+// unknown games, the error is a refusal: the bot is to blame.
 func (m *botBuild) readManifest() error {
 	var err error
 	if m.manifest, err = program.ReadManifest(m.dir); err != nil {
@@ -173,8 +174,8 @@ func (p *Pipeline) buildBot(ctx context.Context, m *botBuild, log *transcript, w
 }
 
 // buildError returns the error for a build that ended with err. words is the build command, and out is its output. If
-// the command failed, the bot is to blame and the error is a refusal; otherwise it is the error of ctx or a failure
-// of the server.
+// the command failed, the error is a refusal, which blames the bot. Otherwise it is the error of ctx or a failure of
+// the server.
 func buildError(ctx context.Context, words []string, out []byte, err error) error {
 	var failed *program.BuildError
 	switch {

@@ -34,9 +34,9 @@ func neededBuilds(ctx context.Context, s *store.Store) (func(hash string) bool, 
 	}, err
 }
 
-// SurplusBuilds returns the builds that no version or match needs and that, at the time now, are too old or exceed
-// the size limit in rules. The least recently used ones come first. It includes builds that a running server uses,
-// which SweepBuilds keeps.
+// SurplusBuilds returns the builds that can be removed: no version or match needs them, and they are too old or
+// exceed the size limit in rules. now is the current time. The least recently used builds come first. The list
+// includes builds that a running server uses, which SweepBuilds would keep.
 func SurplusBuilds(ctx context.Context, s *store.Store, rules ladder.Storage, now time.Time) ([]trees.Entry, error) {
 	needed, err := neededBuilds(ctx, s)
 	if err != nil {
@@ -46,8 +46,8 @@ func SurplusBuilds(ctx context.Context, s *store.Store, rules ladder.Storage, no
 	return buildLimits(rules).Surplus(list, now, needed), buildsError(err)
 }
 
-// SweepBuilds removes builds that are too old or exceed the configured size. It keeps builds that are in use, or
-// that a version or a match needs. Resolve builds a removed one again from its upload.
+// SweepBuilds removes builds that are too old or exceed the configured size. It keeps builds that are in use, or that
+// a version or a match needs. If a removed build is needed later, Resolve makes it again from the upload.
 func (p *Pipeline) SweepBuilds(ctx context.Context) (done trees.Eviction, err error) {
 	needed, err := neededBuilds(ctx, p.Store)
 	if err != nil {

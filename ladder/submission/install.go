@@ -131,8 +131,8 @@ func (p *Pipeline) restore(ctx context.Context, v ladder.Version, path string) e
 	return m.move(path)
 }
 
-// command returns the command that starts a bot whose built files are in dir. run is the command in the manifest.
-// If the bot is to blame for an error, the error is a refusal.
+// command returns the command that starts a bot whose built files are in dir. run is the command in the bot's
+// manifest. The error is a refusal if the bot is to blame for it.
 func (p *Pipeline) command(dir string, run []string) ([]string, error) {
 	if err := p.checkCommand(dir, run); err != nil {
 		return nil, err
@@ -144,8 +144,8 @@ func (p *Pipeline) command(dir string, run []string) ([]string, error) {
 	return command, nil
 }
 
-// checkCommand returns a refusal if the command starts a program that is neither in the bot's directory, dir, nor a
-// program of the system.
+// checkCommand returns a refusal (an error that blames the bot) if the command starts a program that is neither in
+// the bot's directory, dir, nor a program of the system.
 func (p *Pipeline) checkCommand(dir string, command []string) error {
 	if err := program.CheckCommandWord(dir, string(p.Dir), command[0]); err != nil {
 		return newRefusal("%s", err)

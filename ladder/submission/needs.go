@@ -16,9 +16,9 @@ var elfArch = map[elf.Machine]string{
 	elf.EM_RISCV: "riscv64", elf.EM_PPC64: "ppc64le", elf.EM_S390: "s390x", elf.EM_LOONGARCH: "loong64",
 }
 
-// needsOf returns what a machine must have to run the command of a bot whose built files are in dir: the
-// architecture of the executed program, and the interpreters that execute it. Programs that a script starts later
-// are not considered. If the command cannot be started, the result is empty.
+// needsOf returns what a machine must have to run the command of a bot whose built files are in dir. These are the
+// architecture of the program that is executed, and the interpreters that execute it. Programs that a script starts
+// later are not considered. If the command cannot be started, the result is empty.
 func needsOf(dir string, command []string) (n ladder.Needs) {
 	words := command[:1]
 	for range interpreter.MaxDepth {

@@ -30,9 +30,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Time limits of the stages through which an upload goes. CheckTime and TrialTime limit the time that the bot itself
-// uses, without the time that other programs took from it. In the stage trial, all bots of its matches together may
-// use twice TrialTime.
+// These are time limits of the stages of checking an upload. CheckTime and TrialTime limit the time that the bot
+// itself uses; time that other programs took from it does not count. In the stage trial, all bots of a match together
+// may use twice TrialTime.
 const (
 	UnpackTime = time.Minute
 	BuildTime  = 5 * time.Minute
@@ -113,8 +113,8 @@ func (p *Pipeline) MaxMemory() (memory int64, err error) {
 	return memory, nil
 }
 
-// checkRoom returns an error if a match between a submitted bot and a house bot (part of timba) needs more memory
-// than there is. This can happen for a game that has no ladder.
+// checkRoom returns an error if a match of variant v between a submitted bot and a house bot (part of timba) needs
+// more memory than there is for bots. This can happen for a game that has no ladder.
 func (p *Pipeline) checkRoom(v *rules.Variant) error {
 	return p.Room.Check("a match of "+v.Game.Name, v, []bool{false, true})
 }
@@ -151,8 +151,8 @@ type submission struct {
 	*botBuild
 }
 
-// stage is one step of checking an upload. run does its work, writes to the log and returns a summary in one
-// line. Its error is a *refusal if the bot is to blame.
+// stage is one step of checking an upload. run does the work of the step, writes to the log, and returns a summary in
+// one line. If the bot is to blame for a failure, the error is a *refusal.
 type stage struct {
 	name      string
 	state     ladder.VersionState
@@ -178,12 +178,13 @@ func (p *Pipeline) stages() []stage {
 	}
 }
 
-// Run takes a version through all stages, from the first one. After that the version is live, or it has failed and
-// its owner has a message. Bots run on the processor core, or on any if core is cores.Any. If the version is
-// neither queued nor in a stage, Run does nothing.
+// Run takes a version through all stages (unpack, build, check, trial), beginning with the first. Afterwards either
+// the bot plays with the version, or the version has failed and its owner has a message. The bots run on the
+// processor core with the number core, or on any core if that is cores.Any. If the version is neither queued nor in a
+// stage, Run does nothing.
 //
-// If ctx ends or the server fails, Run returns an error and the version stays pending. Run must then be called
-// again, and begins again with the first stage.
+// If ctx ends or the server fails, Run returns an error and the version stays pending. Run must then be called again,
+// and begins again with the first stage.
 func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -219,8 +220,8 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	return p.Store.Versions.Promote(ctx, v.ID)
 }
 
-// processStage runs a stage of a submission and stores its outcome. If the result on is true, the next stage can
-// follow. If it is false and err is nil, the bot was refused and its version has failed.
+// processStage runs a stage of checking an upload and stores its outcome. on is true if the next stage can follow. If
+// on is false and err is nil, the bot was to blame, and its version has failed.
 func (s *submission) processStage(ctx context.Context, st stage) (on bool, err error) {
 	if st.state != ladder.Queued {
 		if err := s.Store.Versions.SetState(ctx, s.version.ID, st.state); err != nil {
@@ -261,8 +262,8 @@ func (s *submission) transcript() *transcript {
 	return newTranscript(s.work+slash, string(s.Dir)+slash)
 }
 
-// runStage runs a stage of a submission. If it exceeds its time limit, the error is a refusal: the fault of the
-// bot, and not of the server.
+// runStage runs a stage of checking an upload. If the stage exceeds its time limit, the error is a refusal, because
+// the bot is to blame and not the server.
 func (s *submission) runStage(ctx context.Context, st stage, log *transcript) (summary phrase.Text, err error) {
 	s.timeLimit = st.timeLimit
 	within := ctx
@@ -282,8 +283,8 @@ func (s *submission) overtimeError() error {
 	return newRefusal("it did not finish within %s", shortTime(s.timeLimit))
 }
 
-// checkOwnTime returns a refusal if used, the time that bots themselves have used, exceeds the time limit of
-// the stage.
+// checkOwnTime returns a refusal (an error that blames the bot) if used is longer than the time limit of the stage.
+// used is the time that bots themselves have used.
 func (s *submission) checkOwnTime(used time.Duration) error {
 	if used > s.timeLimit {
 		return s.overtimeError()

@@ -40,7 +40,8 @@ func (t *transcript) clean(text string) string {
 // maxSummary limits the summary of a stage of a submission, in bytes.
 const maxSummary = 800
 
-// firstLine returns the first line of a text, of at most maxSummary bytes.
+// firstLine returns the first line of text that is not blank. If the line is longer than maxSummary bytes, firstLine
+// cuts it there and appends "...".
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if len(line) > maxSummary {

@@ -21,11 +21,12 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// TrialDeals is how many deals a new version plays against @random on each ladder, each in all seatings.
+// TrialDeals is how many deals (starting positions) a new version must play against the house bot @random on each
+// ladder. Each deal is played in all seatings.
 const TrialDeals = 1
 
-// check is the third stage of checking an upload: it runs the conformance tests of the command timba check on the
-// bot, in the sandbox and with the clock of a ladder.
+// check is the third stage of checking an upload. It runs the conformance tests on the bot that the command timba
+// check also runs, in the sandbox and with the clock of a ladder.
 func (s *submission) check(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	bot, err := s.bot(s.dir, s.version)
 	if err != nil {
@@ -71,8 +72,8 @@ func (s *submission) check(ctx context.Context, log *transcript) (summary phrase
 	return phrase.New("passes all %d checks", len(report.Checks)), nil
 }
 
-// clock returns the clock for the stage check: of the ladders on which the bot would play, the clock with the
-// shortest time per move, but never a slower one than s.checkClock.
+// clock returns the clock for the conformance tests. It is the clock with the shortest time per move among
+// s.checkClock and the clocks of the ladders on which the bot would play.
 func (s *submission) clock() referee.Clock {
 	clock := s.checkClock
 	for _, t := range s.trialLadders() {
@@ -85,8 +86,9 @@ func (s *submission) clock() referee.Clock {
 
 func (s *submission) trialLadders() []ladder.Ladder { return s.trialLaddersOf(s.version) }
 
-// trialLaddersOf returns the ladders on which a new version plays its trial: the ladders of its games and, for each
-// of its games without a ladder, one with default options, except options that the version requires.
+// trialLaddersOf returns the ladders on which a new version plays its test matches: the ladders of its games, and one
+// made up for each of its games that has no ladder. The made-up ladder has the default options of the game, except
+// for options that the version requires.
 func (p *Pipeline) trialLaddersOf(version ladder.Version) (list []ladder.Ladder) {
 	for _, l := range p.Config.Ladders {
 		if version.Plays(l.Game, l.Options) {
@@ -109,8 +111,8 @@ func (p *Pipeline) trialLaddersOf(version ladder.Version) (list []ladder.Ladder)
 	return list
 }
 
-// trial is the last stage of checking an upload: the bot plays a match against @random on each ladder that
-// trialLadders returns and for whose matches there is enough memory. The bot is refused at its first fault.
+// trial is the last stage of checking an upload. On each ladder of trialLadders, the bot plays a match against the
+// house bot @random; a ladder whose matches need too much memory is left out. The bot is refused at its first fault.
 func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	bot, err := s.bot(s.dir, s.version)
 	if err != nil {
@@ -147,8 +149,9 @@ func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase
 	return phrase.New("%d games against %s in %d matches, no fault", played, ladder.Anchor, matches), nil
 }
 
-// playMatch plays m by the rules of ladder t and returns the number of games. It calls done with each game; an error of
-// done ends the match. The error is a refusal if the bot with index tested, or all bots together, need too much time.
+// playMatch plays m with the rules and the clock of ladder t, and returns the number of games. It calls done after
+// each game, and stops at the first error that done returns. tested is the index of the bot under test. If that bot,
+// or all bots together, take too much time, the error is a refusal: the test has failed, and not the server.
 func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, m match.Match, tested int, log *transcript, done func(*referee.GameResult) error) (played int, err error) {
 	variant, err := t.Variant()
 	if err != nil {
@@ -202,9 +205,9 @@ var errHouse = errors.New("the house bot failed")
 // logTail is how many lines of a bot's stderr are shown with its fault.
 const logTail = 20
 
-// refuseFirstFault returns a refusal if the bot under test has a fault in the game g, and writes the fault and
-// advice to log. trial is the name of the ladder. If a house bot (part of timba) has failed, the error wraps
-// errHouse.
+// refuseFirstFault returns a refusal (an error that blames the bot) if the bot under test has a fault in the game g.
+// It writes the fault and advice to log. trial is the name of the ladder. If a house bot (part of timba) has failed,
+// the error wraps errHouse.
 func (s *submission) refuseFirstFault(trial string, g *referee.GameResult, log *transcript) error {
 	isOpponent := func(f referee.Fault) bool { return g.Bots[f.Seat] != 0 }
 	i := slices.IndexFunc(g.Faults, func(f referee.Fault) bool { return !isOpponent(f) || f.HouseFailed() })

@@ -20,15 +20,16 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// TryoutDeals is the number of deals in a try-out, a test of a bot before it is submitted. Each is played in both
-// seatings.
+// TryoutDeals is the number of deals (starting positions) in a try-out, a test of a bot before it is submitted. Each
+// deal is played in both seatings.
 const TryoutDeals = 5
 
 // TryoutCheckTime limits the time that the bot itself may use in the conformance tests before it is submitted.
 const TryoutCheckTime = time.Minute
 
-// Tryout is a test of a bot before it is submitted. The bot is built like a submission, with the same limits, and plays
-// a match against Opponent on the first ladder of Game, or one deal again. Nothing is stored.
+// Tryout is a test of a bot before it is submitted. The bot is built like a submission, with the same limits. It then
+// plays a match against Opponent on the first ladder of Game, or plays again one deal of an earlier match. Nothing is
+// stored.
 type Tryout struct {
 	File     string         // the edited file; if the bot has no other file, its suffix determines the language
 	Text     string         // content of the file
@@ -41,7 +42,8 @@ type Tryout struct {
 	OnCheck  func(TryoutCheck)                        // called after a match with the outcome of the conformance tests
 }
 
-// PlayedDeal is a deal of a finished match that is to be played again, with the tested bot in place of the bot at Slot.
+// PlayedDeal is a deal (starting position) of a finished match that is to be played again. The tested bot takes the
+// place of the bot with the index Slot.
 type PlayedDeal struct {
 	Match    ladder.Match
 	Seed     rules.Seed // of the match
@@ -59,9 +61,9 @@ func (t Tryout) Slot() int {
 	return 0
 }
 
-// tryoutMatch describes the match that t plays: a ladder that only serves to name the game, its options and the clock,
-// and the versions that play, indexed by slot. The element t.Slot() is a placeholder for the tested bot. It returns an
-// error if the game of t does not exist.
+// tryoutMatch describes the match that t plays. The ladder serves only to name the game, its options and the clock.
+// The versions are in the order of the match; the one with the index t.Slot() is a placeholder for the tested bot. It
+// returns an error if the game of t does not exist.
 func (p *Pipeline) tryoutMatch(t Tryout) (ladder.Ladder, []ladder.Version, error) {
 	if t.Deal != nil {
 		m := t.Deal.Match
@@ -89,8 +91,8 @@ type TryoutFault struct {
 	Line        int // the line of the edited file that the bot's stderr names; 0 if it names none
 }
 
-// TryoutMemory returns how many bytes of memory the build and a game of a try-out can use. It returns an error if an
-// opponent cannot play the game, or if all bots of the server together have less memory.
+// TryoutMemory returns how many bytes of memory a try-out can use for its build and for a game. It returns an error
+// if an opponent cannot play the game, or if that memory is more than all bots of the server may use together.
 func (p *Pipeline) TryoutMemory(t Tryout) (int64, error) {
 	l, versions, err := p.tryoutMatch(t)
 	if err != nil {
@@ -117,9 +119,10 @@ func (p *Pipeline) TryoutMemory(t Tryout) (int64, error) {
 	return need, nil
 }
 
-// RunTryout builds a bot, plays its games and, after a match, runs the conformance tests, all on core. The second fault
-// of one kind ends the games, with an error that says what it was. output is the log of the build and the games. If the
-// bot is to blame, the error has the code Invalid; any other error is that of ctx or a failure of the server.
+// RunTryout builds a bot and plays its games, all on the given processor core. After a match it also runs the
+// conformance tests. If the bot makes the same kind of fault twice, the games end with an error that describes the
+// fault. output is the log of the build and the games. If the bot is to blame, the error has the code Invalid; any
+// other error is that of ctx or a failure of the server.
 func (p *Pipeline) RunTryout(ctx context.Context, t Tryout, core int) (output string, err error) {
 	work, err := p.Dir.MkdirTemp("tryout-")
 	if err != nil {
@@ -240,9 +243,9 @@ func (s *submission) playTryout(ctx context.Context, t Tryout, log *transcript) 
 	return err
 }
 
-// summarizeFault returns a key that is equal for faults of one kind with one kind of error at one line of the edited
-// file, and a headline with the cause: that the bot did not start, or failed in two games. stderr has the lines of the
-// bot.
+// summarizeFault describes a fault. key is the same for two faults of one kind that have the same kind of error at
+// the same line of the edited file. headline says that the bot did not start, or failed in two games, and why. stderr
+// has the lines that the bot wrote to standard error.
 func summarizeFault(f TryoutFault, stderr []string) (key string, headline phrase.Text) {
 	line, sure := fault.Cause(stderr)
 	cause := phrase.Plain(line)

@@ -21,7 +21,7 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Options say which games and conditions Run tests. Defaults returns usual values.
+// Options say what Run tests, and under which conditions. Defaults returns the usual values.
 type Options struct {
 	Games            []*rules.Game     // the games to play; nil means all that the bot claims to play
 	Set              map[string]string // by the names of options, the values with which games are played; other values are not tested
@@ -33,27 +33,29 @@ type Options struct {
 	RetryUnsandboxed bool // if the bot fails in the sandbox, also try it without one, and report the difference
 	OnServer         bool // a server checks an uploaded bot: its author cannot set flags, and must not learn which files the server has
 	Callbacks
-	// Yield, if not nil, is called each time before lines are sent to the bot, so that the caller can pause the check.
-	// own is the time of the check so far, without time that other programs took. An error of Yield ends the check.
+	// Yield, if not nil, is called before lines are sent to the bot, so that the caller can pause the check. own is
+	// the duration of the check so far, without the time that other programs took. If Yield returns an error, the
+	// check ends.
 	Yield func(own time.Duration) error
 }
 
 // Callbacks are functions that Run calls. Each may be nil.
 type Callbacks struct {
-	// OnCheck is called with the result of each single check, such as ManyGames.
+	// OnCheck is called with the result of each single check, such as the check ManyGames.
 	OnCheck func(Check)
-	// OnProgress is called after each game of the check ManyGames. done is the number of finished games of that check,
+	// OnProgress is called after each game of the check ManyGames. done is the number of games so far in that check,
 	// and all is the number of planned ones.
 	OnProgress func(done, all int)
-	// OnOutput is called with what passes between Run and a process of the bot. mark is '<' for a line to the bot, '>'
-	// for a line from the bot, and '!' for a part of its stderr. Processes are numbered from 1.
+	// OnOutput is called with each text that passes between Run and the bot. process is the number of the bot's
+	// process, counted from 1. mark is '<' for a line to the bot, '>' for a line from the bot, and '!' for a part of
+	// its stderr.
 	OnOutput func(process int, mark byte, text []byte)
-	// OnGame is called with the record of each game that has ended. If the bot has a fault, the other seats play the
-	// game to its end first. Match.Deal in the record is the number of the game in the check, from 1.
+	// OnGame is called with the record of each game that has ended. If the bot has failed, the other seats first play
+	// the game to its end. Match.Deal in the record is the number of the game within the whole check, counted from 1.
 	OnGame func(*referee.GameResult)
 }
 
-// Waits are times for which a check waits for a bot, in addition to the times of the bot's clock.
+// Waits has the times for which a check waits for a bot, in addition to the times of the bot's clock.
 type Waits struct {
 	Patience time.Duration // for an answer that is already late, to find out why it is late
 	Pause    time.Duration // for lines that the bot must not write
@@ -62,14 +64,14 @@ type Waits struct {
 
 type startFunc func(context.Context, match.Contestant, referee.Clock, func(match.BotConn) match.BotConn) (*match.BotProcess, error)
 
-// Defaults returns options with the usual clock and times, and without Games, Seed and callbacks.
+// Defaults returns Options with the usual clock and times. Games, Seed and the callbacks are not set.
 func Defaults() Options {
 	waits := Waits{Patience: 2 * time.Second, Pause: 50 * time.Millisecond, Grace: time.Second}
 	return Options{Clock: referee.DefaultClock, Time: 2 * time.Minute, Waits: waits}
 }
 
-// The names of the checks, in the order in which they are made. Between FirstGame and ManyGames there is also a
-// check for each game, named after the game.
+// The names of the checks, in the order in which they are made. Between FirstGame and ManyGames there is also a check
+// for each kind of game, with the name of the game.
 const (
 	Sandbox   = "sandbox"
 	Manifest  = "manifest"
@@ -91,7 +93,7 @@ const (
 	Output    = "output"
 )
 
-// run is the state of Run: everything that is known so far about one bot.
+// run is the state of the check of one bot: its options and everything that has been found out so far.
 type run struct {
 	Options
 	ctx         context.Context
@@ -114,17 +116,17 @@ type timer struct {
 	credit    time.Duration // time that other programs took from the bot, in all its turns
 }
 
-// ownTime returns how long the check has taken so far, without the time that other programs took from the bot.
+// ownTime returns the time since the check began, without the time that other programs took from the bot.
 func (t timer) ownTime() time.Duration { return time.Since(t.startedAt) - t.credit }
 
-// marathon is the state of the check ManyGames, in which one process of the bot plays many games in a row.
+// marathon is the state of the check ManyGames, in which a single process of the bot plays many games in a row.
 type marathon struct {
 	plan      []*game
 	mostGames int      // the largest number of games in one process
 	leftOver  *Failure // the first failure that does not happen again in a new process
 }
 
-// gameResult sums up the games of one kind, such as Brisca, that the bot has played.
+// gameResult sums up the games of one kind, such as Brisca, that the bot has played in the check.
 type gameResult struct {
 	plannedGames, playedGames int      // numbers of games that are planned, and that were played without a failure
 	restricted                bool     // some options are not tested, because of the manifest or Options.Set
@@ -133,13 +135,14 @@ type gameResult struct {
 	moveTimes                 []time.Duration
 }
 
-// Run checks the bot p and returns the report. A failure of the bot is part of the report, not an error. The error is
-// that of the context or of Options.Yield, an internal failure, or a *match.StarvedError if the machine is too busy.
+// Run checks the bot p and returns the report. If the bot fails, that is part of the report and not an error. The
+// error is that of ctx or of Options.Yield, or says that the check cannot be made. It is a *match.StarvedError if the
+// machine is too busy.
 func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	return examine(ctx, match.Start, p, o)
 }
 
-// examine does the work of Run. start is called to start the bot.
+// examine does the work of Run. It calls start to start the bot.
 func examine(ctx context.Context, start startFunc, p program.Program, o Options) (*Report, error) {
 	variants, err := o.chooseGames(p)
 	if err != nil {
@@ -165,8 +168,8 @@ func examine(ctx context.Context, start startFunc, p program.Program, o Options)
 }
 
 // chooseGames returns the variants to play, by the name of the game, and sets o.Games to these games. If o.Games is
-// nil, it chooses all that the bot p plays. It leaves out games that p does not play with the options in o.Set. If no
-// game is left, or p does not play a given game, it returns an error.
+// nil, it chooses all games that the bot p plays. It leaves out a game that p does not play with the options in
+// o.Set. It returns an error if no game is left, or if o.Games contains a game that p does not play.
 func (o *Options) chooseGames(p program.Program) (map[string][]*rules.Variant, error) {
 	named := o.Games != nil
 	choice := o.Games
@@ -203,8 +206,8 @@ func (o *Options) chooseGames(p program.Program) (map[string][]*rules.Variant, e
 	return variants, nil
 }
 
-// canonicalClaims returns claims, the games and options that a bot says it plays, such as "brisca players=2", in
-// canonical form. It leaves out claims that no game allows.
+// canonicalClaims returns claims in canonical form. A claim says which game a bot plays, perhaps with options, such
+// as "brisca players=2". canonicalClaims leaves out invalid claims.
 func canonicalClaims(claims []string) (list []string) {
 	for _, text := range claims {
 		if claim, _, err := games.CanonicalClaim(text); err == nil {
@@ -223,8 +226,8 @@ func setText(set map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// run makes all checks in order and adds them to the report. If the bot does not start or fails in its first
-// game, the remaining checks are skipped, because they would report the same failure.
+// run makes all checks in order and adds them to the report. If the bot does not start, or fails in its first game,
+// the remaining checks would report the same failure and are skipped.
 func (k *run) run() error {
 	v := k.variants[k.Games[0].Name][0]
 	k.first = &game{variant: v, seat: 0, seed: k.Seed.Derive("check/first"), clock: k.Clock, quiet: true}
@@ -261,8 +264,8 @@ func (k *run) run() error {
 	return nil
 }
 
-// step is one check of a bot with its name. run makes the check and returns a note on what it observed, and
-// warnings. Its error is a *Failure if the bot fails.
+// step is one check of a bot, with its name. run makes the check. It returns a note on what it observed, and
+// warnings; the error is a *Failure if the bot fails.
 type step struct {
 	name string
 	run  func() (note string, warnings []string, err error)
@@ -283,8 +286,8 @@ func (k *run) runCheck(name string, run func() (string, []string, error)) error 
 	return k.addCheck(Check{Name: name, Status: OK, Note: note, Warnings: warnings}, err)
 }
 
-// addCheck adds c to the report, as failed if err is a *Failure. If err is any other error, addCheck adds nothing
-// and returns err.
+// addCheck adds c to the report. If err is a *Failure, c is added as failed. If err is any other error, addCheck adds
+// nothing and returns err.
 func (k *run) addCheck(c Check, err error) error {
 	f, failed := errors.AsType[*Failure](err)
 	if err != nil && !failed {
@@ -346,8 +349,8 @@ func (k *run) endSession() {
 	}
 }
 
-// recordTimes adds the times of the bot's moves in g to the report. The lines of g must have been sent as in a
-// match.
+// recordTimes adds the times of the bot's moves in the game g to the report. It must be called only for a game whose
+// lines were sent to the bot as in a match. p has the moves and their times.
 func (k *run) recordTimes(g *game, p botAnswers) {
 	t := k.gameResults[g.variant.Game.Name]
 	t.timedGames, t.moveTimes = t.timedGames+1, append(t.moveTimes, p.times...)

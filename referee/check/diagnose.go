@@ -12,7 +12,8 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// failure converts a fault of the bot to a *Failure with an explanation. It returns other errors, and nil, unchanged.
+// failure converts err to a *Failure with an explanation if it is a fault of the bot. Otherwise it returns err
+// unchanged, which may be nil.
 func (s *session) failure(err error) error {
 	r, ok := errors.AsType[fault.Reason](err)
 	if !ok {
@@ -30,8 +31,8 @@ func (s *session) failure(err error) error {
 	return s.fault(r, s.text(r), fault.LateAnswer{})
 }
 
-// fault returns the failure for a fault of the bot, with advice. r is the reason that a match would record. text
-// describes what happened and what the bot had to do. late has the time at which a late answer came, if any.
+// fault returns the failure for a fault of the bot, with advice. r is the reason that would be recorded in a match.
+// text says what happened and what the bot should have done. late says when a late answer came, if there was one.
 func (s *session) fault(r fault.Reason, text phrase.Text, late fault.LateAnswer) *Failure {
 	f := s.newFailure(text, phrase.Text{})
 	var c fault.Circumstances
@@ -49,15 +50,16 @@ func (s *session) fault(r fault.Reason, text phrase.Text, late fault.LateAnswer)
 	return f
 }
 
-// markLeftOver changes the text and the advice of a failure that does not happen when a new process of the bot
-// plays the same game: the cause is a state that earlier games left in the old process.
+// markLeftOver changes the text and the advice of a failure that does not happen again when a new process of the bot
+// plays the same game. The cause is then something that earlier games left in the old process.
 func (f *Failure) markLeftOver() {
 	f.Text = phrase.New("%s; a fresh process plays the same game without a fault", f.Text)
 	f.circumstances.LeftOver = true
 	f.Change = f.Reason.Advice(f.circumstances)[0]
 }
 
-// text describes the fault r, and the answer that the bot should have given instead.
+// text describes the fault with the reason r. If the bot should have given an answer instead, it also describes that
+// answer.
 func (s *session) text(r fault.Reason) phrase.Text {
 	r.BeforeReady = false // the text says which answer was awaited
 	line := protocol.Quote([]byte(r.Line))
@@ -88,8 +90,9 @@ func (s *session) text(r fault.Reason) phrase.Text {
 	return phrase.New("%s, after %s", text, s.last.text)
 }
 
-// explainLate finds out why an answer is late and returns the failure, whose text begins with text. It waits a little
-// longer for the answer, then closes the bot's input and waits again. The process cannot be used afterwards.
+// explainLate finds out why an answer is late and returns the failure, whose text begins with text. First it waits a
+// little longer for the answer. Then it closes the bot's input and waits again. The bot's process cannot be used
+// afterwards.
 func (s *session) explainLate(late match.LateError, text phrase.Text) *Failure {
 	r := late.Reason
 	r.UnfinishedLine = ""
@@ -121,7 +124,7 @@ func (s *session) explainLate(late match.LateError, text phrase.Text) *Failure {
 	return s.fault(r, phrase.New("%s: it did not come later either, not even after the bot's input was closed", text), never)
 }
 
-// closeInput closes the bot's input, and returns the time until which to wait for a reaction of the bot.
+// closeInput closes the bot's input. It returns the time until which to wait for the bot to react.
 func (s *session) closeInput() time.Time {
 	s.proc.CloseInput()
 	return time.Now().Add(max(s.run.Waits.Patience, s.run.Waits.Grace))

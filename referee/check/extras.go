@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// extras counts processes and games, and what the bot writes besides its answers in all of them.
+// extras counts the processes and games of a check, and what the bot writes in them besides its answers.
 type extras struct {
 	processes, games      int // processes that were started, and games that were begun in all of them
 	comments, infos, crlf int
@@ -22,8 +22,8 @@ type extras struct {
 	badInfos              []string // info lines with a mistake, and the mistake; at most 3
 }
 
-// addLine counts a line of the bot: a comment, an info line, or a line of any kind that ends in CR LF. line is
-// the line as the bot wrote it, and msg is its parsed form.
+// addLine counts a line of the bot if it is a comment or an info line, or if it ends in CR LF. line is the line as
+// the bot wrote it, and msg the same line after parsing.
 func (s *extras) addLine(msg protocol.BotLine, line []byte) {
 	if len(line) > 0 && line[len(line)-1] == '\r' {
 		s.crlf++
@@ -42,7 +42,8 @@ func (s *extras) addLine(msg protocol.BotLine, line []byte) {
 	}
 }
 
-// infoTrouble returns what is wrong with the keys and values of an info line, or "" if nothing is wrong.
+// infoTrouble describes the first mistake in an info line, with which a bot comments on its next move. pairs has the
+// keys and values of the line. infoTrouble returns "" if there is no mistake.
 func infoTrouble(pairs protocol.Pairs) string {
 	if len(pairs) == 0 {
 		return "it is empty: add key=value pairs"
@@ -63,7 +64,7 @@ func infoTrouble(pairs protocol.Pairs) string {
 	return ""
 }
 
-// addStderr counts bytes that the bot wrote to stderr and stores the first line.
+// addStderr counts the bytes in data, which the bot wrote to stderr, and stores the first line.
 func (s *extras) addStderr(data []byte) {
 	if s.totalLog == 0 && len(data) > 0 {
 		s.firstLine, _, _ = strings.Cut(string(data), "\n")

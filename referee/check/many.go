@@ -9,14 +9,14 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// planMany plans at least someGames games, or fewGames if Options.Quick is set.
+// planMany plans at least someGames games or, if Options.Quick is set, at least fewGames.
 const (
 	fewGames  = 12
 	someGames = 36
 )
 
-// planMany plans the games of the check ManyGames. The kinds of games alternate, so that each process plays
-// several kinds and long games are spread evenly.
+// planMany plans the games of the check ManyGames. Different kinds of games follow each other, so that each process
+// plays several kinds, and long games are spread evenly.
 func (k *run) planMany() {
 	var variants [][]*rules.Variant
 	longest := 0
@@ -46,8 +46,8 @@ func (k *run) planMany() {
 	}
 }
 
-// playMany plays the planned games of the check ManyGames, in one process as long as the bot does not fail. Then
-// it adds to the report a check for each kind of game and one for all games together.
+// playMany plays the planned games of the check ManyGames. They are played in a single process as long as the bot
+// does not fail. Then playMany adds to the report a check for each kind of game, and one for all games together.
 func (k *run) playMany() error {
 	k.planMany()
 	for i, g := range k.marathon.plan {
@@ -88,8 +88,9 @@ func (k *run) playMany() error {
 }
 
 // attempt plays a game in the running process. If the bot fails and the process has played games before, attempt
-// plays the game again in a new process. If the bot fails there too, attempt returns failure. Otherwise it
-// returns leftOver, since earlier games left the cause of the first failure in the old process.
+// plays the game again in a new process. If the bot fails there too, or if the process was new already, attempt
+// returns failure. Otherwise it returns leftOver, the first failure: its cause is something that earlier games left
+// in the old process.
 func (k *run) attempt(g *game) (failure, leftOver *Failure, err error) {
 	s, err := k.currentSession()
 	if err == nil {
@@ -114,7 +115,7 @@ func (k *run) attempt(g *game) (failure, leftOver *Failure, err error) {
 	return nil, leftOver, err
 }
 
-// playTimed plays a game. If the lines of g are sent as in a match and its clock has a time for each move,
+// playTimed plays a game. If the lines of the game are sent as in a match, and the clock has a time for each move,
 // playTimed also records the times of the bot's moves.
 func (k *run) playTimed(s *session, g *game) error {
 	p, err := s.play(g)

@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// game is a game of the check, which the bot plays in one seat. The other seats make random moves that depend
-// only on the seed.
+// game is one game of the check. The bot plays it in one seat, and the other seats make random moves that depend only
+// on the seed.
 type game struct {
 	variant *rules.Variant
 	seat    int
@@ -26,8 +26,8 @@ type game struct {
 	until   time.Duration // value of timer.ownTime at which to stop the game early; 0 means never
 }
 
-// style describes in which way the lines to the bot differ from those that the referee sends in a match. The
-// protocol allows all these differences. The zero value means that they do not differ.
+// style says in what way the lines to the bot differ from those that the referee sends in a match. The protocol
+// allows all these differences. The zero value means no difference.
 type style struct {
 	rewriteLine func(line string) string // returns the lines to send instead of a line, without the last LF; may be nil
 	step        bool                     // send one line at a time; after a line that needs no answer the bot must stay silent
@@ -37,7 +37,7 @@ type style struct {
 
 func (s style) plain() bool { return s.rewriteLine == nil && !s.step && !s.pieces && !s.faults }
 
-// rewrite returns the lines that are sent in this style in place of the given lines.
+// rewrite returns the lines to send in this style instead of the given lines.
 func (s style) rewrite(lines []byte) (out []byte) {
 	if s.rewriteLine == nil {
 		return lines
@@ -60,7 +60,7 @@ func (g *game) othersRand() *rules.Rand {
 	return rules.NewRand(binary.BigEndian.Uint64(s[:]))
 }
 
-// botAnswers are the moves of the bot in one game and the times that they took.
+// botAnswers has the moves of the bot in one game, and the times that they took.
 type botAnswers struct {
 	moves []string
 	times []time.Duration // by move, the time without that of other programs
@@ -69,15 +69,16 @@ type botAnswers struct {
 // piecesTurns is the number of turns at the start of a game that style.pieces sends in pieces.
 const piecesTurns = 5
 
-// maxPlies is the ply at which the check ends a game between two sides, because some games have no limit of their own.
+// maxPlies is the number of moves after which the check ends a game between two sides. Some games have no limit of
+// their own.
 const maxPlies = 300
 
-// errTime is the error of a game that was stopped because the time of the check is used up. It occurs only in games
-// with more than two sides, because the protocol has no line that ends such a game early. With two sides the
+// errTime is the error of a game that was stopped because no time for the check is left. It occurs only in games with
+// more than two sides: the protocol has no line that ends such a game early. In a game with two sides, the bot's
 // opponent forfeits instead.
 var errTime = errors.New("the time of the check is used up")
 
-// play plays a game in this process of the bot, and returns the bot's answers. The error is a *Failure if the bot
+// play plays the game g in this process of the bot, and returns the bot's answers. The error is a *Failure if the bot
 // is to blame.
 func (s *session) play(g *game) (p botAnswers, err error) {
 	s.Stderr()
@@ -115,8 +116,9 @@ func (s *session) play(g *game) (p botAnswers, err error) {
 	return s.game.answers, failure
 }
 
-// recordGame passes the record of the current game to OnGame. err is the error with which play ended. If it is a fault
-// of the bot, the other seats first play the game to its end. After another error, recordGame does nothing.
+// recordGame passes the record of the current game to OnGame. err is the error with which play ended. If err is a
+// fault of the bot, the other seats first play the game to its end. If it is any other error, recordGame does
+// nothing.
 func (s *session) recordGame(err error) {
 	r, faulty := errors.AsType[fault.Reason](err)
 	if err != nil && !faulty {
@@ -144,7 +146,8 @@ func (s *session) recordGame(err error) {
 	s.run.OnGame(&referee.GameResult{Replay: state.Record})
 }
 
-// playTurns plays the current game to its end and sends the bot the result. The error may be a fault.Reason of the bot.
+// playTurns plays the current game to its end and sends the bot the result. The error may be a fault.Reason of the
+// bot.
 func (s *session) playTurns() error {
 	g, state, others := s.game, s.game.state, s.game.othersRand()
 	state.Begin()
@@ -183,8 +186,8 @@ func (s *session) playTurns() error {
 	return err
 }
 
-// askMove sends the bot its turn, makes the move that it answers in the current game, and records the move with its
-// time.
+// askMove sends the bot its turn in the current game and waits for the answer. It makes the move of the answer, and
+// records the move with its time.
 func (s *session) askMove() error {
 	g := s.game
 	if err := s.proc.PlayTurn(g.state); err != nil {
@@ -200,8 +203,8 @@ func (s *session) askMove() error {
 	return nil
 }
 
-// checkQuiet returns a fault if the bot writes a line within Waits.Pause after a game. If the process ends in
-// this time, it returns nil, because the next game reports that.
+// checkQuiet returns a fault if the bot writes a line within Waits.Pause after a game. If the bot's process ends in
+// this time, checkQuiet returns nil, because the next game reports that.
 func (s *session) checkQuiet() error {
 	err := s.proc.ReadBetweenTurns(time.Now().Add(s.run.Waits.Pause))
 	if s.endError != nil {

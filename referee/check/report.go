@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// CheckStatus is the result of one check, or of all together: ok, warning, fail or skipped.
+// CheckStatus is the result of a single check or of all checks together: ok, warning, fail or skipped.
 type CheckStatus string
 
 // The values of CheckStatus.
@@ -47,7 +47,7 @@ type Failure struct {
 	circumstances fault.Circumstances
 }
 
-// Error returns the text of what happened, in English.
+// Error returns, in English, what the bot did wrong.
 func (f *Failure) Error() string { return f.Text.String() }
 
 // MarshalJSON encodes the failure with its texts in English.
@@ -60,7 +60,7 @@ func (f *Failure) MarshalJSON() ([]byte, error) {
 	}{f.Text.String(), (*document)(f), f.Change.String()})
 }
 
-// Phrase returns the text of what happened in a form that can be translated.
+// Phrase returns what the bot did wrong, as a text that can be translated.
 func (f *Failure) Phrase() phrase.Text { return f.Text }
 
 // Line is a protocol line between the referee and the bot that is checked.
@@ -78,7 +78,8 @@ type CheckedBot struct {
 	SHA256   string   `json:"sha256"`
 }
 
-// Report is the result of a check, and the JSON document of `timba check --json`. Its fields are stable.
+// Report is the result of a check. `timba check --json` prints it as a JSON document, in which no field is renamed or
+// removed later.
 type Report struct {
 	Bot     CheckedBot      `json:"bot"`
 	Clock   referee.ClockMS `json:"clock"`
@@ -91,7 +92,7 @@ type Report struct {
 	Seconds float64         `json:"seconds"`
 }
 
-// Times sums up how long the bot's moves in one kind of game took.
+// Times says how long the bot's moves took in one kind of game, such as Brisca.
 type Times struct {
 	Game     string  `json:"game"`
 	Games    int     `json:"games"`
@@ -116,8 +117,8 @@ func newReport(p program.Program, o Options) *Report {
 	}
 }
 
-// add adds a check to the report. An ok check with warnings becomes a warning, and the verdict becomes that of
-// the worst check.
+// add adds a check to the report. A check that is ok but has warnings gets the status warning. The verdict of the
+// report becomes that of the worst check.
 func (r *Report) add(c Check) {
 	if c.Warnings == nil {
 		c.Warnings = []string{}

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// checkSandbox returns a note on the sandbox of the bot, and a warning if rated matches use a stricter one. err
-// is always nil.
+// checkSandbox returns a note on the sandbox of the bot, and a warning if the sandbox of rated matches is stricter.
+// err is always nil.
 func (k *run) checkSandbox() (note string, warnings []string, err error) {
 	h := k.program.Sandbox
 	switch {
@@ -28,9 +28,9 @@ func (k *run) checkSandbox() (note string, warnings []string, err error) {
 	return note, warnings, nil
 }
 
-// compareUnsandboxed plays the first game again without the sandbox, if failure is a *Failure, the bot has a
-// sandbox and Options.RetryUnsandboxed is set. It adds to the failure whether the bot also fails there. It always
-// returns failure.
+// compareUnsandboxed plays the first game again without the sandbox. It does so only if failure is a *Failure, the
+// bot has a sandbox, and Options.RetryUnsandboxed is set. Then it adds to failure whether the bot also fails without
+// the sandbox. It returns failure, or an error if that game could not be played.
 func (k *run) compareUnsandboxed(failure error) error {
 	var f, other *Failure
 	if !k.RetryUnsandboxed || k.program.Sandbox == nil || !errors.As(failure, &f) {

@@ -19,8 +19,8 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// session is one running process of the bot. It wraps the connection to the bot, to change the lines in the style
-// of the current game, to measure the bot's time, and to store the last lines in both directions.
+// session is one running process of the bot. It wraps the connection to the bot for three purposes: it changes the
+// lines in the style of the current game, measures the bot's time, and stores the last lines in both directions.
 type session struct {
 	match.BotConn
 	run            *run
@@ -44,7 +44,7 @@ type progress struct {
 	silences map[string]int // by verb of a line, how often the check has waited to see whether the bot is silent after it
 }
 
-// outbox contains the lines for the bot that are not sent yet.
+// outbox contains the lines for the bot that were not sent yet.
 type outbox struct {
 	style  style  // of the current game
 	unsent []byte // lines, already rewritten
@@ -52,13 +52,14 @@ type outbox struct {
 	kind   string // verb of the last line that was sent; "" if the bot may answer it
 }
 
-// event is the last thing that the bot was sent or did. Failures mention it.
+// event is the last thing that the bot did or that was sent to it. Failures mention it.
 type event struct {
 	text phrase.Text
 	act  fault.Act // the event as package fault knows it, for advice
 }
 
-// stopwatch measures the time that the bot takes for a turn, or for its start, without that of other programs.
+// stopwatch measures how long the bot takes for a turn or for its start. Time that other programs took does not
+// count.
 type stopwatch struct {
 	startedAt time.Time
 	pauses    time.Duration // time for which the check itself waited between the lines of the turn
@@ -66,20 +67,22 @@ type stopwatch struct {
 	ownTime   time.Duration // for the last answer
 }
 
-// transcript contains the last lines in both directions, and the beginning and the end of the bot's stderr. A failure shows them.
+// transcript contains the last lines in both directions, and the beginning and the end of the bot's stderr. A failure
+// shows them.
 type transcript struct {
 	lines  []Line
 	stderr cutlog.Buffer
 }
 
-// The limits of what a failure shows: lines in both directions, bytes of stderr, and lines of stderr.
+// Limits of what a failure shows: the number of lines in both directions, of bytes of stderr, and of lines of stderr.
 const (
 	tailLines = 10
 	tailLog   = 4 << 10
 	logLines  = 8
 )
 
-// launch starts a process of the bot and waits for its "ready". The error is a *Failure if the bot is to blame.
+// launch starts a process of the bot and waits until it answers "ready". The error is a *Failure if the bot is to
+// blame.
 func (k *run) launch() (*session, error) {
 	s := &session{run: k, last: event{text: phrase.New("it was started")}, watch: stopwatch{startedAt: time.Now()}}
 	k.extras.gameLog = 0
@@ -105,15 +108,15 @@ func (k *run) launch() (*session, error) {
 	return s, nil
 }
 
-// BeginTurn starts a turn, and the measurement of its time. It implements match.BotConn.
+// BeginTurn starts a turn and the measurement of its time. It implements match.BotConn.
 func (s *session) BeginTurn(now time.Time, left time.Duration) error {
 	err := s.BotConn.BeginTurn(now, left)
 	s.watch.startedAt, s.watch.pauses = time.Now(), 0
 	return err
 }
 
-// Line reads the next line of the bot. It also adds the line to the transcript and counts comments and info
-// lines. It implements match.BotConn.
+// Line reads the next line of the bot. It adds the line to the transcript, and counts comments and info lines. It
+// implements match.BotConn.
 func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err error) {
 	if s.endError != nil {
 		return nil, now, s.endError
@@ -132,14 +135,14 @@ func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err 
 	return line, s.watch.readAt, nil
 }
 
-// Loss returns how much time the bot lost to other programs in this turn, and in pauses that the check made. The
-// pauses come first, so only the time after them is passed to the wrapped connection. Loss implements
-// match.BotConn.
+// Loss returns how much time the bot lost in this turn: to other programs, and to pauses that the check made. It
+// implements match.BotConn. The pauses come first in the turn, so that the wrapped connection is asked only about the
+// time after them.
 func (s *session) Loss(since, now time.Time, answered bool) fairclock.Loss {
 	return s.BotConn.Loss(since.Add(s.watch.pauses), now, answered).Plus(s.watch.pauses)
 }
 
-// EndTurn ends a turn and computes the time that the bot took, without the time of other programs. It implements
+// EndTurn ends a turn and computes how long the bot took, not counting time that other programs took. It implements
 // match.BotConn.
 func (s *session) EndTurn() {
 	w := &s.watch
@@ -153,7 +156,8 @@ func (s *session) EndTurn() {
 	s.BotConn.EndTurn()
 }
 
-// Stderr returns new output on stderr, and adds it to the counts and the transcript. It implements match.BotConn.
+// Stderr returns the new output on stderr. It also counts the output and adds it to the transcript. It implements
+// match.BotConn.
 func (s *session) Stderr() []byte {
 	data := s.BotConn.Stderr()
 	s.run.extras.addStderr(data)
@@ -164,10 +168,10 @@ func (s *session) Stderr() []byte {
 	return data
 }
 
-// Send sends lines to the bot, changed as the style of the game demands, such as in pieces. Lines that the bot does
-// not read by the deadline are sent at the start of the next call. n is always the length of lines. err is not nil if
-// the check was stopped, the bot has not read the lines, or the bot answers where it must stay silent. Send
-// implements match.BotConn.
+// Send sends lines to the bot, in the style of the current game, such as in pieces. Lines that the bot does not read
+// by the deadline are sent at the start of the next call; therefore n is the length of lines even with most errors.
+// err is not nil if the check was stopped, if the bot has not read the lines, or if the bot answers where it must
+// stay silent. Send implements match.BotConn.
 func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 	if err := s.run.ctx.Err(); err != nil {
 		return 0, err // the referee tests it only while it waits, and it never waits for a bot that has always answered
@@ -207,7 +211,7 @@ func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 	return len(lines), nil
 }
 
-// recordSent adds the lines sent to the bot to the transcript, and records which answer they require.
+// recordSent adds lines that are sent to the bot to the transcript, and records which answer they require.
 func (s *session) recordSent(lines []byte) {
 	for line := range bytes.Lines(lines) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
@@ -228,9 +232,9 @@ func (s *session) recordSent(lines []byte) {
 	}
 }
 
-// pause waits after a part of the lines to the bot was sent. With style.pieces it waits so that the bot reads the
-// next piece separately. With style.step it returns a fault if the bot does not stay silent after a line that needs
-// no answer.
+// pause waits after a part of the lines to the bot was sent. With style.pieces it waits, so that the bot reads the
+// next piece separately. With style.step, after a line that needs no answer, it returns a fault if the bot does not
+// stay silent.
 func (s *session) pause() error {
 	began := time.Now()
 	defer func() { s.watch.pauses += time.Since(began) }()
@@ -244,8 +248,8 @@ func (s *session) pause() error {
 }
 
 // silentAfter returns a fault if the bot writes an answer within Waits.Pause after a line that needs none. kind
-// identifies the kind of line. For each kind it waits only after the first two lines in a game, and otherwise returns
-// nil.
+// identifies the kind of that line. To save time, silentAfter waits only for the first two lines of each kind in a
+// game; for others it returns nil at once.
 func (s *session) silentAfter(kind string) error {
 	if s.game.silences[kind]++; s.game.silences[kind] > 2 {
 		return nil
@@ -253,7 +257,7 @@ func (s *session) silentAfter(kind string) error {
 	return s.proc.ReadBetweenTurns(time.Now().Add(s.run.Waits.Pause))
 }
 
-// addLine adds a line from or to the bot to the transcript, and passes it to OnOutput.
+// addLine adds a line to the transcript and passes it to OnOutput. fromBot says whether the bot wrote the line.
 func (s *session) addLine(fromBot bool, line []byte) {
 	s.tail.add(fromBot, line)
 	mark := byte('<')
@@ -280,8 +284,8 @@ func printable(text string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text[1 : len(text)-1])
 }
 
-// newFailure returns a failure with the current game and the transcript. text describes what happened, and change
-// describes what the author can change.
+// newFailure returns a failure with the current game and the transcript. text says what happened, and change says
+// what the author can change.
 func (s *session) newFailure(text, change phrase.Text) *Failure {
 	if s.BotConn != nil {
 		s.Stderr()
@@ -294,7 +298,8 @@ func (s *session) newFailure(text, change phrase.Text) *Failure {
 	return f
 }
 
-// logEnd returns the last lines of the bot's stderr, with the line that explains a crash.
+// logEnd returns the last lines of log, the bot's stderr. If an earlier line explains a crash, it returns that line,
+// too.
 func logEnd(log string) []string {
 	shown := []string{}
 	for _, line := range fault.LogEnd(fault.Lines([]byte(strings.TrimSpace(log))), logLines) {

@@ -12,11 +12,11 @@ import (
 // width is the width in columns of the text of a paragraph, without the label before it.
 const width = 100
 
-// maxShown is the largest number of bytes that are shown of a line of the protocol.
+// maxShown is the largest number of bytes of a protocol line that are shown.
 const maxShown = 180
 
-// WriteLine writes a line for the check and one for each warning. It writes nothing for a skipped check, because the
-// summary counts skipped checks.
+// WriteLine writes a line for the check, and one for each warning. It writes nothing for a skipped check; the summary
+// says how many checks were skipped.
 func (c Check) WriteLine(w io.Writer) {
 	status := string(c.Status)
 	switch c.Status {
@@ -31,8 +31,8 @@ func (c Check) WriteLine(w io.Writer) {
 	}
 }
 
-// WriteSummary writes what follows the lines of the checks: details of each failure, the times of moves, and
-// the verdict.
+// WriteSummary writes what comes after the lines of the checks: details of each failure, the times of moves, and the
+// verdict.
 func (r *Report) WriteSummary(w io.Writer) {
 	numbers := map[CheckStatus]int{}
 	for _, c := range r.Checks {

@@ -8,9 +8,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// samples returns the values of an option that are tested, the default first. All values are tested if the option has
-// words or is the number of players. Of any other number, the default, a tenth of the default and the minimum are
-// tested.
+// samples returns the values of an option that are tested, the default first. If the option has words as values, or
+// is the number of players, all values are tested. Of any other number, the default, a tenth of the default and the
+// minimum are tested.
 func samples(o rules.Option) []string {
 	if o.Values != nil {
 		return o.Values
@@ -32,8 +32,8 @@ func samples(o rules.Option) []string {
 	return list
 }
 
-// allVariants returns the variants of g with all allowed combinations of tested values (see samples) of the options. An
-// option in required has only the value that is given there.
+// allVariants returns the variants of g with all allowed combinations of option values. Each option has the values
+// that samples returns or, if it is in required, only the value there.
 func allVariants(g *rules.Game, required map[string]string) (list []*rules.Variant) {
 	options := g.Options
 	given := make(map[string]string, len(options))
@@ -58,9 +58,9 @@ func allVariants(g *rules.Game, required map[string]string) (list []*rules.Varia
 	return list
 }
 
-// claimedVariants returns the variants of g that a bot with the given claims plays, such as "brisca players=2", and
-// that have the values in set. Options in neither have tested values (see samples). No claims mean all variants. If g
-// lacks an option in set, the result is nil.
+// claimedVariants returns the variants of g that are tested. Each must be one that the bot says it plays, by its
+// claims such as "brisca players=2"; no claims mean all variants. It must also have the option values in set. Other
+// options have the values that samples returns. If g does not have an option in set, the result is nil.
 func claimedVariants(g *rules.Game, claims []string, set map[string]string) (list []*rules.Variant) {
 	if len(claims) == 0 {
 		claims = []string{g.Name}
@@ -88,9 +88,9 @@ func claimedVariants(g *rules.Game, claims []string, set map[string]string) (lis
 	return list
 }
 
-// coveringVariants chooses the variants of a game that are tested. every has all variants of the game, at least one.
-// The result begins with every[0] and has each value of each option that occurs in every. If pairs is set, it also
-// has each pair of values of two options that occurs in every. It has few variants, but not always the fewest.
+// coveringVariants chooses the variants of a game that are tested from every, a list of at least one variant. The
+// result begins with every[0] and has each value of each option that occurs in every. If pairs is true, it also has
+// each pair of values of two options that occurs in every. It has few variants, but not always the fewest.
 func coveringVariants(every []*rules.Variant, pairs bool) []*rules.Variant {
 	missing := map[[2]rules.Setting]bool{}
 	for _, v := range every {
@@ -121,8 +121,8 @@ func coveringVariants(every []*rules.Variant, pairs bool) []*rules.Variant {
 	return chosen
 }
 
-// settingPairs returns all pairs of two different options of v with their values. If pairs is false, it instead
-// pairs each option with itself.
+// settingPairs returns all pairs of two different options of v, with their values. If pairs is false, it returns each
+// option paired with itself instead.
 func settingPairs(v *rules.Variant, pairs bool) (list [][2]rules.Setting) {
 	for i, a := range v.Settings {
 		for _, b := range v.Settings[i:] {

@@ -14,8 +14,7 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// variation is a check that sends the bot lines which the protocol allows, but which the referee does not send
-// today.
+// variation is a check that sends the bot lines which the protocol allows but the referee does not send today.
 type variation struct {
 	name   string
 	style  style
@@ -50,8 +49,9 @@ func unknownEvents(line string) string {
 	return line
 }
 
-// changeKeys returns a function that applies change to the keys and values in the lines "game", "view" and "end",
-// and returns other lines unchanged. room is the number of bytes by which the line may grow.
+// changeKeys returns a function that rewrites a line for the bot. The function applies change to the keys and values
+// in the lines "game", "view" and "end", and returns other lines unchanged. room is the number of bytes by which the
+// line may grow.
 func changeKeys(change func(keys []string, room int) []string) func(line string) string {
 	return func(line string) string {
 		words, before := strings.Split(line, " "), 1
@@ -81,9 +81,9 @@ func longLines(keys []string, room int) []string {
 	return slices.Insert(keys, 0, key+strings.Repeat("x", max(0, room-len(key)-1)))
 }
 
-// playVaried plays g. It returns a *Failure if the bot fails, with the given advice unless that is empty. If the bot
-// does not fail again in a new process, the failure says so, and is returned only if no earlier failure of that kind
-// was reported.
+// playVaried plays g. If the bot fails, it returns a *Failure with the given advice or, if that is empty, the usual
+// advice. If the bot does not fail again in a new process, the failure says so. Such a failure is returned only if
+// none was reported before.
 func (k *run) playVaried(g game, advice phrase.Text) error {
 	g.quiet = true
 	failure, leftOver, err := k.attempt(&g)
@@ -107,13 +107,13 @@ func (k *run) playVaried(g game, advice phrase.Text) error {
 
 func (k *run) timeIsUp() bool { return k.timer.ownTime() > k.Time }
 
-// gameTimeLimit returns the value of timer.ownTime at which to stop a game: when the time of the check is used
-// up, but not before the bot has had time for five moves.
+// gameTimeLimit returns when to stop a game, as a value of timer.ownTime. That is when no time for the check is left,
+// but not before the bot has had time for five moves.
 func (k *run) gameTimeLimit() time.Duration { return max(k.Time, k.timer.ownTime()+5*k.Clock.Move) }
 
-// playVariation plays games for the check d. If d changes the lines to the bot, it plays one game of every kind
-// in which the bot has not failed, otherwise only the first game. When the time of the check is used up, it plays
-// only a few moves of the first of these games.
+// playVariation makes the check d. If d rewrites the lines to the bot, it plays one game of every kind in which the
+// bot has not failed, and otherwise only the first game of the check. When no time for the check is left, it plays
+// only a few moves of one game.
 func (k *run) playVariation(d variation) (note string, warnings []string, err error) {
 	list := k.playableGames()
 	if d.style.rewriteLine == nil || len(list) == 0 {
@@ -132,7 +132,8 @@ func (k *run) playVariation(d variation) (note string, warnings []string, err er
 	return d.note, nil, nil
 }
 
-// playableGames returns one of the planned games of each kind in which the bot has not failed.
+// playableGames returns one planned game of each kind, such as Brisca. It leaves out kinds in which the bot has
+// failed.
 func (k *run) playableGames() (list []*game) {
 	for _, g := range k.Games {
 		i := slices.IndexFunc(k.marathon.plan, func(p *game) bool { return p.variant.Game == g })
@@ -143,8 +144,8 @@ func (k *run) playableGames() (list []*game) {
 	return list
 }
 
-// checkOthersFaults checks how the bot reacts when another seat forfeits, which ends a game of two sides but not a
-// game of more. note and warnings go into the report; err is a *Failure if the bot fails.
+// checkOthersFaults checks how the bot reacts when another seat forfeits. That ends a game of two sides, but not a
+// game of more sides. note and warnings are for the report; err is a *Failure if the bot fails.
 func (k *run) checkOthersFaults() (note string, warnings []string, err error) {
 	advice := phrase.New("a \"fault\" line may come at any time, for any seat: ignore it if you do not need it; if it is not for your seat, the game continues or \"end\" follows")
 	var games [][]*rules.Variant
@@ -189,8 +190,8 @@ func (k *run) checkBank() (note string, warnings []string, err error) {
 	return "plays with a bank: time for the whole game", nil, err
 }
 
-// withBank returns the clock c with a bank and an increment instead of its time for each move. The bank is 60 times
-// that time, and the increment is a tenth of it.
+// withBank returns the clock c with one time for the whole game (a bank) instead of a time for each move. The bank is
+// 60 times the time for a move, at most a day. A tenth of the time for a move is added after each move.
 func withBank(c referee.Clock) referee.Clock {
 	c.Bank = min(60*c.Move, 24*time.Hour)
 	c.Inc, c.Move = max(c.Move/10, time.Millisecond).Truncate(time.Millisecond), 0
@@ -242,8 +243,8 @@ func (s *session) stillRuns(when phrase.Text) *Failure {
 		phrase.New("leave the loop at the line \"bye\" and exit, even while threads or child processes are running"))
 }
 
-// checkRepeat plays the first game again in a new process, and notes whether the bot makes the same moves. A bot
-// may make other moves.
+// checkRepeat plays the first game again in a new process, and notes whether the bot makes the same moves. It is no
+// failure if the moves differ.
 func (k *run) checkRepeat() (note string, warnings []string, err error) {
 	s, err := k.newSession()
 	if err != nil {

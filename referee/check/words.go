@@ -7,9 +7,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// CommandArgs returns the arguments of timba for checking a bot under the conditions of a match: "check", the
-// bot, and flags. If game is "", the bot is checked in all games. A value in c or l that is zero or the default
-// gets no flag.
+// CommandArgs returns the arguments with which timba checks a bot under the conditions of a match: "check", the bot,
+// and flags. c is the clock of the match, and l has its limits. If game is "", the bot is checked in all games. A
+// value in c or l that is zero or the default gets no flag.
 func CommandArgs(bot, game string, c referee.Clock, l sandbox.Limit) []string {
 	words := []string{"check", bot}
 	if game != "" {

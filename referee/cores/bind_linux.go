@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// All returns the cores that this process may use.
+// All returns the numbers of the cores that this process may use, in increasing order. It returns nil if they are
+// unknown.
 func All() []int {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
@@ -21,7 +22,7 @@ func All() []int {
 	return all
 }
 
-// Bind binds the calling thread, and the processes that it starts later, to a core.
+// Bind binds the calling thread, and the processes that it starts later, to a core. It does nothing if core is Any.
 func Bind(core int) error {
 	if core == Any {
 		return nil
@@ -34,7 +35,8 @@ func Bind(core int) error {
 	return nil
 }
 
-// Lower lowers the priority of the calling thread, and of the processes that it starts later, to a nice value.
+// Lower sets the priority of the calling thread, and of the processes that it starts later, to a nice value; 19 is
+// the lowest priority.
 func Lower(nice int) error {
 	if err := unix.Setpriority(unix.PRIO_PROCESS, 0, nice); err != nil {
 		return fmt.Errorf("lowering the priority: %w", err)

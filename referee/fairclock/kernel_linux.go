@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// kernel reads CPU time counters from files in /proc. It is the implementation of counters on Linux.
+// kernel reads the counters of CPU time that Linux has in /proc. It implements the interface counters.
 type kernel struct {
 	cores  []int
 	stat   *os.File // /proc/stat
@@ -37,9 +37,9 @@ func Check() error {
 }
 
 // Open returns the Monitor of a worker, a thread that plays games. The calling goroutine must be locked to its
-// thread, and the thread bound to core or, with cores.Any, to none. players has the bots of the match; if the
-// worker is bound to a core, only players.Low is used. Open returns nil if the kernel does not provide the
-// counters.
+// thread. core is the number of the core to which the thread is bound, or cores.Any if it is not bound. players has
+// the bots of the match; if the thread is bound to a core, Open uses only players.Low. Open returns nil if the kernel
+// does not provide the counters.
 func Open(core int, players *Players) *Monitor {
 	k := &kernel{cores: cores.All()}
 	if core != cores.Any {

@@ -7,10 +7,10 @@ import (
 	"runtime"
 )
 
-// Check returns an error, because on this system nothing counts which processes use the cores.
+// Check always returns an error, because this operating system does not tell which processes use the cores.
 func Check() error {
 	return fmt.Errorf("%s does not tell for whom the cores worked", runtime.GOOS)
 }
 
-// Open returns nil, because on this system nothing counts which processes use the cores.
+// Open always returns nil, because this operating system does not tell which processes use the cores.
 func Open(int, *Players) *Monitor { return nil }

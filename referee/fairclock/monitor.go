@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/internal/proc"
 )
 
-// Usage is the CPU time that the processes of a bot have used so far, and the time that they have waited for a core.
+// Usage says how much CPU time the processes of a bot have used so far, and for how long they have waited for a core.
 type Usage struct {
 	CPU      time.Duration // of all threads, including those that have ended
 	AliveCPU time.Duration // of the threads that still exist
@@ -17,11 +17,12 @@ type Usage struct {
 
 func (u Usage) endedCPU() time.Duration { return max(0, u.CPU-u.AliveCPU) }
 
-// Counters reads what the kernel counts for the processes of one bot.
+// Counters reads what the kernel has counted for the processes of one bot, such as their CPU time.
 type Counters interface {
 	// CPU returns the CPU time that all processes of the bot have used so far.
 	CPU() time.Duration
-	// QuickCPU returns the CPU time that can be read quickly, which may leave out some processes of the bot.
+	// QuickCPU returns the CPU time that the bot has used, as far as it can be read quickly. It may leave out some
+	// processes of the bot.
 	QuickCPU() time.Duration
 	// Usage returns the usage of all processes of the bot. ok is false if the kernel does not count all of it.
 	Usage() (u Usage, ok bool)
@@ -29,7 +30,7 @@ type Counters interface {
 	Ready() Threads
 }
 
-// counters reads what the kernel counts for the cores and the thread of one worker.
+// counters reads what the kernel has counted for the cores and for the thread of one worker.
 type counters interface {
 	read() (counts, error)
 	// running returns how many threads of the whole machine run or wait for a core.
@@ -37,7 +38,7 @@ type counters interface {
 	close()
 }
 
-// counts are values of the kernel's counters at one moment.
+// counts has the values of the kernel's counters at one moment.
 type counts struct {
 	IdleTime      time.Duration // sum over the cores
 	StolenTime    time.Duration // time that other virtual machines took, sum over the cores
@@ -63,12 +64,12 @@ type Monitor struct {
 	players  *Players
 
 	othersCPU, coreTime time.Duration // see Busy
-	// delayed is set when a reading of the counters was late or was not made, because the worker did not get a core
-	// in time. From then on, the CPU time of the bot is also read at the start of each turn.
+	// delayed is set when the counters were read late or not at all, because the worker did not get a core in time.
+	// From then on, the CPU time of the bot is also read at the start of each turn.
 	delayed bool
 }
 
-// Close closes the files of the Monitor. It may be nil.
+// Close closes the files of the Monitor. It does nothing if w is nil.
 func (w *Monitor) Close() {
 	if w != nil {
 		w.counters.close()
@@ -81,8 +82,8 @@ func (w *Monitor) add(b Counters) {
 	w.players.bots = append(w.players.bots, b)
 }
 
-// remove removes a bot from the list of bots that share the cores. The CPU time that the bot has used remains in the
-// total of all bots. remove must be called before the bot's processes are ended.
+// remove removes a bot from the list of bots that share the cores. The CPU time that the bot has used still counts in
+// the total of all bots. Call remove before the bot's processes are ended.
 func (w *Monitor) remove(b Counters) {
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()
@@ -101,8 +102,8 @@ type reading struct {
 	botComplete bool          // whether bot contains the usage of all processes of the bot
 }
 
-// read reads all counters. bot is the bot whose Usage is read; nil means none. read returns nil if w is nil or
-// the kernel's counters cannot be read.
+// read reads all counters at the time now. bot is the bot whose Usage is read; nil means none. read returns nil if w
+// is nil or the kernel's counters cannot be read.
 func (w *Monitor) read(bot Counters, now time.Time) *reading {
 	if w == nil {
 		return nil
@@ -125,11 +126,11 @@ func (w *Monitor) read(bot Counters, now time.Time) *reading {
 	return r
 }
 
-// loss returns the time that a bot lost to other programs between two readings. If the second reading does not
-// contain the usage of all its processes, it returns no loss.
+// loss returns the time that a bot lost to other programs between two readings. from is the earlier reading and to
+// the later one. If the later reading does not contain the usage of all the bot's processes, loss returns no loss.
 //
-// unread is an upper bound for the time that an answer was in the pipe before the worker read it. open is an
-// upper bound for the wait for a core that still goes on; the kernel counts a wait only when it ends.
+// unread is an upper bound for the time that an answer was in the pipe before the worker read it. open is an upper
+// bound for a wait for a core that has not ended yet; the kernel counts a wait only when it ends.
 func (w *Monitor) loss(from, to *reading, unread, open time.Duration) Loss {
 	if !to.botComplete {
 		return Loss{}
@@ -156,22 +157,24 @@ func (w *Monitor) loss(from, to *reading, unread, open time.Duration) Loss {
 	return Loss{Certain: certain, Possible: max(certain, min(most, wait+open)), stolen: stolen}.Plus(stolen)
 }
 
-// othersUse returns the CPU time, summed over the cores, that other programs used between two readings. It is the
-// time that was neither idle, nor stolen by other virtual machines, nor used by the bots or the worker.
+// othersUse returns the CPU time, summed over the cores, that other programs used between two readings. It is all the
+// time of the cores except four parts: idle time, time that other virtual machines took, and the CPU time of the bots
+// and of the worker.
 func (w *Monitor) othersUse(from, to *reading) time.Duration {
 	wall := to.takenAt.Sub(from.takenAt) * time.Duration(w.cores)
 	return max(0, wall-(to.IdleTime-from.IdleTime)-(to.playersCPU-from.playersCPU)-(to.WorkerCPU-from.WorkerCPU)-max(0, to.StolenTime-from.StolenTime))
 }
 
-// recordCredit adds the time between two readings of a turn to the sums that Busy returns: the CPU time that other
-// programs used, and the time of the cores. It is called for turns in which other programs took time from the bot.
+// recordCredit adds the time between two readings of a turn to the sums that Busy returns. Call it for a turn in
+// which other programs took time from the bot.
 func (w *Monitor) recordCredit(from, to *reading) {
 	w.othersCPU += w.othersUse(from, to)
 	w.coreTime += to.takenAt.Sub(from.takenAt) * time.Duration(w.cores)
 }
 
-// Busy returns how busy other programs kept the cores in all turns with credit since the last call. used is the CPU
-// time of the other programs, and total is the time of the cores, both summed over the cores. If w is nil, both are 0.
+// Busy returns how busy other programs kept the cores since its last call. It counts only turns in which they took
+// time from a bot. used is the CPU time of the other programs, and total is the time of the cores, both summed over
+// the cores. If w is nil, both are 0.
 func (w *Monitor) Busy() (used, total time.Duration) {
 	if w == nil {
 		return 0, 0
@@ -181,29 +184,29 @@ func (w *Monitor) Busy() (used, total time.Duration) {
 	return used, total
 }
 
-// Threads maps threads, each given by its directory in /proc, to the time for which it has run or waited for a
-// core so far.
+// Threads maps the directory of a thread in /proc to the time for which the thread has run or waited for a core so
+// far.
 type Threads map[string]time.Duration
 
-// openWaits estimates how long threads that wait for a core at the moment have been waiting. The kernel counts a wait
-// only when the thread gets the core.
+// openWaits estimates for how long threads have been waiting for a core. It is needed because the kernel counts a
+// wait only when it ends.
 type openWaits struct {
 	last    time.Time // time of the last call of begin or longest
 	threads map[string]openWait
 }
 
-// openWait describes a thread that runs or waits for a core. At each call of longest since some time it was in
-// that state, and it has not run in between.
+// openWait describes a thread that runs or waits for a core. It has done so at each call of longest since the time
+// since, and has not run between these calls.
 type openWait struct {
 	since time.Time
 	had   time.Duration // its value in Threads at that time
 }
 
-// begin forgets all threads. Later estimates include only the time after now.
+// begin forgets all threads. Later estimates then include only time after now.
 func (w *openWaits) begin(now time.Time) { w.last, w.threads = now, nil }
 
-// longest returns an upper bound for the time that any thread in ready has been waiting for a core at the time now.
-// ready contains the threads that run or wait for a core.
+// longest returns an upper bound for the time that any thread in ready has been waiting for a core. now is the
+// present time. ready must contain all threads that run or wait for a core.
 func (w *openWaits) longest(ready Threads, now time.Time) (longest time.Duration) {
 	threads := make(map[string]openWait, len(ready))
 	for name, had := range ready {

@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Processes reads what the kernel counts for the processes of one bot. It implements Counters.
+// Processes reads what the kernel has counted for the processes of one bot. It implements Counters.
 type Processes struct {
 	process *sandbox.Process
 	tree    tree
@@ -22,8 +22,8 @@ type Processes struct {
 // NewProcesses returns the Processes of a bot that was started as p.
 func NewProcesses(p *sandbox.Process) *Processes { return &Processes{process: p} }
 
-// Usage implements Counters. Without a cgroup it counts the descendants of the first process. ok is false if one
-// of them ignores SIGCHLD, because the kernel then does not count what its children used.
+// Usage implements Counters. Without a cgroup, it adds up the bot's first process and its descendants. ok is false if
+// one of these processes ignores SIGCHLD, because the kernel then does not count what its children used.
 func (b *Processes) Usage() (u Usage, ok bool) {
 	p := b.process
 	file := p.ThreadsFile()
@@ -60,8 +60,8 @@ func (b *Processes) CPU() time.Duration {
 	return b.process.CPU()
 }
 
-// QuickCPU implements Counters. Without a sandbox it counts only the first process. In a sandbox without a cgroup it is 0
-// until that process ends.
+// QuickCPU implements Counters. Without a sandbox it counts only the first process. In a sandbox without a cgroup it
+// is 0 until that process ends.
 func (b *Processes) QuickCPU() time.Duration {
 	if pid := b.process.Pid(); pid > 0 && b.process.Level() == sandbox.LevelNone {
 		return cpuOf(pid)
@@ -88,14 +88,14 @@ func (b *Processes) Ready() Threads {
 	return ready
 }
 
-// tree is a process with its descendants. It does not contain processes that were created after the last update. It may
-// contain processes that have ended.
+// tree is a process with its descendants, as of the last call of update. It may contain processes that have ended
+// since.
 type tree struct {
 	newest    string
 	processes []process // the first one is the root
 }
 
-// process is a process of a tree.
+// process is one process of a tree.
 type process struct {
 	pid         int
 	dir         string // directory in /proc
@@ -104,8 +104,8 @@ type process struct {
 	childrenCPU time.Duration // CPU time of its children that have ended
 }
 
-// update updates t to the descendants of the process root. It does nothing if no process or thread was created on
-// the machine since the last call.
+// update makes t the tree of the process root and its present descendants. It does nothing if no process or thread
+// was created on the machine since the last call.
 func (t *tree) update(root int) {
 	newest := lastProcess()
 	if newest != "" && newest == t.newest && t.processes[0].pid == root {
@@ -126,15 +126,15 @@ func (t *tree) update(root int) {
 	}
 }
 
-// kernelsLoad reports whether /proc/loadavg comes from the kernel. In some containers it comes from lxcfs, which
-// updates it only every five seconds.
+// kernelsLoad reports whether /proc/loadavg comes directly from the kernel. In some containers lxcfs replaces the
+// file, and updates it only every five seconds.
 var kernelsLoad = sync.OnceValue(func() bool {
 	var fs unix.Statfs_t
 	return unix.Statfs("/proc/loadavg", &fs) == nil && fs.Type == unix.PROC_SUPER_MAGIC
 })
 
-// lastProcess returns the ID of the process or thread that was created last, from /proc/loadavg. It returns "" if that
-// file cannot be read or does not come from the kernel.
+// lastProcess returns the ID of the process or thread that was created last, from /proc/loadavg. It returns "" if
+// that file cannot be read or does not come from the kernel.
 func lastProcess() string {
 	load, err := proc.Read("/proc/loadavg")
 	if err != nil || !kernelsLoad() {
@@ -143,7 +143,7 @@ func lastProcess() string {
 	return string(load[bytes.LastIndexByte(load, ' ')+1:])
 }
 
-// cpu returns the CPU time of all processes of the tree, and of their children that have ended and were reaped.
+// cpu returns the CPU time of all processes of the tree, and of their children that have ended and were waited for.
 func (t *tree) cpu() (sum time.Duration) {
 	for i := range t.processes {
 		p := &t.processes[i]
@@ -159,8 +159,8 @@ func (t *tree) cpu() (sum time.Duration) {
 	return sum
 }
 
-// usage returns the CPU time of all processes of the tree, and the time that they waited for a core. ok is false
-// if the root process has ended.
+// usage returns the CPU time of all processes of the tree, and the time for which they have waited for a core. ok is
+// false if the root process has ended.
 func (t *tree) usage() (u Usage, ok bool) {
 	for i, p := range t.processes {
 		for _, thread := range p.threads {
@@ -175,7 +175,7 @@ func (t *tree) usage() (u Usage, ok bool) {
 	return u, ok
 }
 
-// add adds the thread with the given directory in /proc to t if it runs or waits for a core.
+// add adds a thread to t if it runs or waits for a core. dir is the thread's directory in /proc.
 func (t Threads) add(dir string) {
 	if f := proc.Stat(dir); len(f) == 0 || string(f[0]) != "R" {
 		return
@@ -185,7 +185,8 @@ func (t Threads) add(dir string) {
 	}
 }
 
-// ignoresChildren reports whether a process of the tree ignores SIGCHLD, so that nothing counts what its children used.
+// ignoresChildren reports whether a process of the tree ignores SIGCHLD. The kernel then does not count what the
+// children of that process used.
 func (t *tree) ignoresChildren() bool {
 	const bit = 1 << (unix.SIGCHLD - 1)
 	return slices.ContainsFunc(t.processes, func(p process) bool {
@@ -197,7 +198,8 @@ func (t *tree) ignoresChildren() bool {
 	})
 }
 
-// usageOf returns the CPU time of a thread and its waits for a core. dir is its directory in /proc.
+// usageOf returns the CPU time of a thread and the time that it has waited for a core. dir is the thread's directory
+// in /proc.
 func usageOf(dir string) (u Usage, err error) {
 	data, err := proc.Read(dir + "/schedstat")
 	if err != nil {
@@ -213,7 +215,8 @@ func usageOf(dir string) (u Usage, err error) {
 	return Usage{CPU: time.Duration(n[0]), Wait: time.Duration(n[1])}, nil
 }
 
-// cpuOf returns the CPU time of all threads of a process without its children, or 0 if the process has ended.
+// cpuOf returns the CPU time of all threads of a process, or 0 if the process has ended. It does not include the
+// children of the process.
 func cpuOf(pid int) time.Duration {
 	const scheduler = 2 // the kind of clock; clock_getcpuclockid(3) returns the same number
 	var ts unix.Timespec
@@ -223,7 +226,8 @@ func cpuOf(pid int) time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// childrenCPU returns the CPU time of the children that have ended of the process with the directory dir in /proc.
+// childrenCPU returns the CPU time of the children of a process that have ended. dir is the directory of the process
+// in /proc.
 func childrenCPU(dir string) time.Duration {
 	f := proc.Stat(dir)
 	if len(f) < 15 {

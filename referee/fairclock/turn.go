@@ -3,13 +3,13 @@ package fairclock
 import "time"
 
 // firstReading is the time from the start of a turn to the first reading of the kernel's counters. If a tenth of the
-// bot's time is shorter, that is used instead. No reading is made for an answer that comes earlier.
+// bot's remaining time is shorter, the reading is made after that. If the bot answers earlier, no reading is made.
 const firstReading = 5 * time.Millisecond
 
 // readingInterval is the time between two readings of the kernel's counters while a bot has not answered.
 const readingInterval = 100 * time.Millisecond
 
-// TurnMeter measures how much of each turn, and of its start-up, one bot loses to other programs. The zero
+// TurnMeter measures how much time one bot loses to other programs, in its start-up and in each turn. The zero
 // TurnMeter measures nothing. Only the goroutine of the worker that plays the game may use it.
 type TurnMeter struct {
 	monitor *Monitor // if nil, nothing is measured
@@ -28,7 +28,7 @@ type TurnMeter struct {
 	inputFilled bool          // the bot did not read its input, so that the referee waited because of the bot
 }
 
-// absence is the part of a turn in which the referee could not have noticed an answer.
+// absence says for how long in a turn the referee could not have noticed an answer.
 type absence struct {
 	sleepStart time.Time     // start of the referee's last sleep
 	overslept  time.Duration // sum of how much longer than asked its sleeps were, since the first reading
@@ -36,14 +36,15 @@ type absence struct {
 	judging    time.Duration // time that it spent judging the turn instead of looking for an answer
 }
 
-// NewTurn returns the TurnMeter for the start-up and all turns of a bot that is about to be started. It measures the
-// start-up from the time now. w may be nil. Call Attach when the bot has been started.
+// NewTurn returns the TurnMeter of a bot that is about to be started. It measures the bot's start-up, which begins at
+// the time now, and then all its turns. w may be nil; then nothing is measured. Call Attach when the bot has been
+// started.
 func NewTurn(w *Monitor, now time.Time) (t TurnMeter) {
 	t.monitor, t.first = w, w.read(nil, now)
 	return t
 }
 
-// Attach adds the processes of the bot, which has been started, to the measurement.
+// Attach tells the TurnMeter the processes of the bot, which has been started.
 func (t *TurnMeter) Attach(b Counters) {
 	t.bot = b
 	if t.monitor == nil {
@@ -56,7 +57,7 @@ func (t *TurnMeter) Attach(b Counters) {
 	}
 }
 
-// Close ends the measurement. It must be called before the bot's processes are ended.
+// Close ends all measurements. Call it before the bot's processes are ended.
 func (t *TurnMeter) Close() {
 	if t.monitor != nil {
 		t.monitor.remove(t.bot)
@@ -80,10 +81,12 @@ func (t *TurnMeter) reset(now time.Time) {
 // End ends the measurement of a turn after the bot's answer.
 func (t *TurnMeter) End() { t.start, t.inputFilled = time.Time{}, false }
 
-// RecordFullInput records that the bot leaves its input unread, so that the referee waits because of the bot.
+// RecordFullInput records that the bot does not read its input. The referee then waits because of the bot, not
+// because of other programs.
 func (t *TurnMeter) RecordFullInput() { t.inputFilled = true }
 
-// Sample reads the kernel's counters if it is time for that. It returns the time until the next reading.
+// Sample reads the kernel's counters if the next reading is due. It returns the time from now until the following
+// reading.
 func (t *TurnMeter) Sample(now time.Time) time.Duration {
 	if t.monitor == nil || t.start.IsZero() {
 		return readingInterval
@@ -117,8 +120,8 @@ func (t *TurnMeter) Sample(now time.Time) time.Duration {
 // WantsCore reports whether at least one thread of the bot runs or waits for a core.
 func (t *TurnMeter) WantsCore() bool { return t.bot != nil && len(t.bot.Ready()) > 0 }
 
-// RecordSleep records that the referee slept from the time from to the time to. asked is the intended duration of the
-// sleep.
+// RecordSleep records that the referee slept. from and to are the times at which the sleep began and ended. asked is
+// how long it should have lasted.
 func (t *TurnMeter) RecordSleep(from, to time.Time, asked time.Duration) {
 	if !t.inputFilled {
 		t.referee.overslept += Overslept(from, to, asked)
@@ -126,9 +129,9 @@ func (t *TurnMeter) RecordSleep(from, to time.Time, asked time.Duration) {
 	}
 }
 
-// Overslept returns how much longer than the intended duration asked the referee slept. A delay of up to a
-// millisecond returns 0, because it is usual on an idle machine. A longer delay counts in full, because the answer
-// may have come when the sleep should have ended.
+// Overslept returns how much longer the referee slept than it intended. from and to are the times at which the sleep
+// began and ended, and asked is the intended duration. A delay of up to a millisecond gives 0, because it is usual on
+// an idle machine. A longer delay counts in full, because the answer may have come when the sleep should have ended.
 func Overslept(from, to time.Time, asked time.Duration) time.Duration {
 	if late := to.Sub(from) - asked; late > time.Millisecond {
 		return late
@@ -136,19 +139,21 @@ func Overslept(from, to time.Time, asked time.Duration) time.Duration {
 	return 0
 }
 
-// StopLooking records that the referee has stopped looking for an answer, because it judges the turn.
+// StopLooking records that, at the time now, the referee stops looking for an answer, because it decides whether the
+// bot is late.
 func (t *TurnMeter) StopLooking(now time.Time) { t.referee.judgeStart = now }
 
-// ResumeLooking records that the referee looks for an answer again.
+// ResumeLooking records that, at the time now, the referee looks for an answer again.
 func (t *TurnMeter) ResumeLooking(now time.Time) {
 	if r := &t.referee; !r.judgeStart.IsZero() {
 		r.judging, r.judgeStart = r.judging+now.Sub(r.judgeStart), time.Time{}
 	}
 }
 
-// Absence returns for how long in this turn the referee could not have noticed an answer: while it slept for too
-// long and, if answered is true, while it judged the turn. Time before the first reading of the counters does not
-// count once that reading was made. Loss takes the absence into account already.
+// Absence returns for how long in this turn the referee could not have noticed an answer. This is the time by which
+// it slept too long and, if answered is true, the time in which it decided whether the bot is late. After the first
+// reading of the counters, the sleeps before that reading no longer count. The result of Loss already includes the
+// absence.
 func (t *TurnMeter) Absence(answered bool) time.Duration {
 	if answered {
 		return t.referee.overslept + t.referee.judging
@@ -156,8 +161,8 @@ func (t *TurnMeter) Absence(answered bool) time.Duration {
 	return t.referee.overslept
 }
 
-// Loss returns how much time the bot lost to other programs between the times since and now. since is the time at
-// which its turn or its start-up began. answered is true if its answer has just been read.
+// Loss returns how much time the bot has lost to other programs in this turn or in its start-up. since is when that
+// began, and now is the present time. answered is true if the bot's answer has just been read.
 func (t *TurnMeter) Loss(since, now time.Time, answered bool) Loss {
 	if t.monitor == nil || t.start.IsZero() {
 		return Loss{}
@@ -186,12 +191,12 @@ func (t *TurnMeter) Loss(since, now time.Time, answered bool) Loss {
 }
 
 // lostBeforeReading returns how much time the bot lost before the first reading of the kernel's counters. If that
-// reading was in time, the result is at most measured, the loss after the reading. If the reading was late, it is
-// all the time before the reading. If the reading was not made, it is the time since the reading was due or, if
-// that is at most firstReading, the time by which the referee overslept.
+// reading was in time, the result is at most measured, the loss after the reading. If the reading was late, it is all
+// the time before the reading. If the reading was not made, it is the time since the reading was due. If that time is
+// at most firstReading, it is the time by which the referee overslept instead.
 //
-// The CPU time that the bot used is subtracted if it is known; see Monitor.delayed. If the reading was made and
-// the bot did not read its input, the bot itself delayed the reading, and the result is 0.
+// The CPU time that the bot used is subtracted if it is known; see Monitor.delayed. If the reading was made and the
+// bot did not read its input, the bot itself delayed the reading, and the result is 0.
 func (t *TurnMeter) lostBeforeReading(since, now time.Time, measured time.Duration) time.Duration {
 	if t.first == nil {
 		t.monitor.delayed = true
@@ -211,8 +216,8 @@ func (t *TurnMeter) lostBeforeReading(since, now time.Time, measured time.Durati
 	return max(0, lost-t.usedCPU(t.firstCPU))
 }
 
-// measuredLoss returns the loss between the first reading and the reading r. If the bot has not answered, ready
-// contains its threads that run or wait for a core.
+// measuredLoss returns the time that the bot lost between the first reading and the reading r. answered says whether
+// the bot has answered. If it has not, ready must contain its threads that run or wait for a core.
 func (t *TurnMeter) measuredLoss(r *reading, ready Threads, answered bool) Loss {
 	var unread, open time.Duration
 	if answered {
@@ -223,14 +228,14 @@ func (t *TurnMeter) measuredLoss(r *reading, ready Threads, answered bool) Loss 
 	return t.settledLoss.followedBy(t.monitor.loss(t.last, r, unread, open))
 }
 
-// lostInAbsence returns for how long the referee could not have noticed an answer. It leaves out two times that
-// count elsewhere: the referee's waits for a core, and what other virtual machines took.
+// lostInAbsence returns for how long the referee could not have noticed an answer. It subtracts two times that are
+// counted elsewhere: the referee's waits for a core, and stolen, the time that other virtual machines took.
 func (t *TurnMeter) lostInAbsence(r *reading, stolen time.Duration, answered bool) time.Duration {
 	return max(0, t.Absence(answered)-(r.WorkerWait-t.first.WorkerWait)-stolen)
 }
 
-// usedCPU returns the CPU time that the bot has used since the turn began, or 0 if that is unknown. cpu is its
-// total CPU time now.
+// usedCPU returns the CPU time that the bot has used since the turn began, or 0 if that is unknown. cpu is all the
+// CPU time that it has used so far.
 func (t *TurnMeter) usedCPU(cpu time.Duration) time.Duration {
 	if t.startCPU < 0 {
 		return 0

@@ -1,35 +1,43 @@
-// Package fairclock decides whether an answer of a bot is late, and credits the bot with the time that others took from
-// it: other programs on its cores, a quota, another virtual machine, or whatever stopped the referee.
+// Package fairclock decides whether an answer of a bot is late. Time that others took from the bot does not count as
+// its own. The others are other programs on its cores, a CPU quota, another virtual machine, or whatever stopped the
+// referee. The lost time is called a Loss, and the time that the bot gets for it is called its credit.
 //
-// docs/clock.md has a picture of one turn and three worked examples. Begin with TurnMeter, which measures a turn
-// and returns its Loss; Allowance.Judge turns that into a Verdict. A Monitor reads the counters of one
-// worker's cores, and Processes those of one bot.
+// docs/clock.md has a picture of one turn and three worked examples. Begin with TurnMeter, which measures one turn
+// of a bot and returns its Loss. Allowance.Judge turns the Loss into a Verdict. A Monitor reads the kernel's
+// counters for the cores of one worker, a thread that plays games. Processes reads those for the processes of one
+// bot.
 //
-// A turn begins with TurnMeter.Begin. While the caller waits for the answer, it calls Sample and RecordSleep. If no
-// answer comes by Allowance.Due, it calls StopLooking, Loss and Judge, and ResumeLooking if the verdict is StillWaits.
-// The turn ends with End.
+// For each turn, the worker makes these calls:
 //
-// The package relies on counters of Linux (/proc/stat, schedstat, cgroups). If they are missing, and on other
-// systems, Open returns nil, and no bot gets credit. The worker's goroutine must stay on its thread.
+//	TurnMeter.Begin                  when the turn begins
+//	TurnMeter.Sample, RecordSleep    while it waits for the answer
+//	TurnMeter.StopLooking, Loss,     if there is no answer by Allowance.Due
+//	Allowance.Judge
+//	TurnMeter.ResumeLooking          if the verdict is StillWaits
+//	TurnMeter.End                    when the turn ends
+//
+// The package needs counters of Linux: /proc/stat, schedstat and cgroups. Without them, and on other systems, Open
+// returns nil and no bot gets credit. The worker must have called runtime.LockOSThread.
 package fairclock
 
 import "time"
 
-// turnCredits and leastCredit limit the credit of a turn, the time that other programs took from the bot and that
-// does not count. See MaxCredit.
+// turnCredits and leastCredit limit the credit of a turn. The credit is time that other programs took from the bot
+// and that does not count as the bot's own. See MaxCredit.
 const (
 	turnCredits = 10
 	leastCredit = 2 * time.Second
 )
 
-// judgeInterval is the shortest time after which a turn without an answer is judged again.
+// judgeInterval is the shortest time between two decisions about a turn in which the bot has not answered.
 const judgeInterval = 10 * time.Millisecond
 
-// Loss is the time of a turn that a bot lost to other programs.
+// Loss says how much time of a turn a bot lost to other programs.
 type Loss struct {
 	Certain time.Duration // the time that the kernel has counted
-	// Possible is Certain plus the longest time for which the bot may already be waiting for a core at this moment.
-	// The kernel counts a wait only when it ends.
+	// Possible is an upper bound of the lost time. It is Certain plus the longest time for which the bot may have
+	// been waiting for a core until now. The kernel counts a wait only when the wait ends, so that Certain does not
+	// have it.
 	Possible time.Duration
 
 	stolen time.Duration // the part of Certain that other virtual machines took
@@ -41,8 +49,9 @@ func (l Loss) Plus(d time.Duration) Loss {
 	return l
 }
 
-// followedBy returns the loss of two consecutive periods with the losses l and next. Of l, only Certain counts: if
-// the bot was still waiting for a core at the end of the first period, that wait is part of next.
+// followedBy returns the loss of two consecutive periods together. l is the loss in the first period, next that in
+// the second. l.Possible is ignored: if the bot was waiting for a core when the first period ended, next has that
+// wait.
 func (l Loss) followedBy(next Loss) Loss {
 	next.stolen += l.stolen
 	return next.Plus(l.Certain)
@@ -53,7 +62,7 @@ func (l Loss) atMost(d time.Duration) Loss {
 	return l
 }
 
-// Allowance is the time limit for one answer of a bot, with the most by which it can be extended.
+// Allowance is the time limit for one answer of a bot, and how far it can be extended.
 type Allowance struct {
 	Start     time.Time
 	Due       time.Time     // when the time of the turn and the margin are over
@@ -61,18 +70,19 @@ type Allowance struct {
 }
 
 // NewAllowance returns the time limit of a turn that begins at start. left is the remaining time on the bot's clock,
-// and margin the clock's margin.
+// and margin is how much longer a move may take without a fault.
 func NewAllowance(start time.Time, left, margin time.Duration) Allowance {
 	return Allowance{Start: start, Due: start.Add(left + margin), MaxCredit: MaxCredit(left)}
 }
 
-// MaxCredit returns the largest credit of a turn, the time that other programs took and that does not count. It is
-// ten times the remaining time on the bot's clock, left, but at least two seconds. If a bot needs more credit, the
-// game is void.
+// MaxCredit returns the largest credit of a turn: the largest amount of time that other programs may take from the
+// bot and that does not count. It is ten times left, the remaining time on the bot's clock, but at least two seconds.
+// If a bot needs more credit, the game does not count and is played again.
 func MaxCredit(left time.Duration) time.Duration { return max(turnCredits*left, leastCredit) }
 
-// VerdictReason says what is decided about an answer that did not come by Allowance.Due, and why: it is a fault, it is
-// in time after subtracting the credit, it is still awaited, or the game is void.
+// VerdictReason is one of the four possible decisions about an answer that did not come by Allowance.Due, with the
+// reason. The bot is at fault; the answer is in time because other programs took some of the time; the referee waits
+// longer; or the game does not count.
 type VerdictReason string
 
 const (
@@ -89,11 +99,12 @@ type Verdict struct {
 	Deadline time.Time     // when to judge again if no answer comes; zero unless Reason is StillWaits
 }
 
-// Late reports whether the bot is at fault.
+// Late reports whether the bot was too late by its own fault.
 func (v Verdict) Late() bool { return v.Reason == OwnTimeUsed }
 
-// Judge decides, at the time now, about a turn whose time is over. answered is true if the answer has come; then only
-// loss.Certain counts. Otherwise loss.Possible counts, because the bot may be waiting for a core at this moment.
+// Judge decides, at the time now, about a turn whose time is over. loss is what the bot has lost to other programs.
+// If answered is true, the answer has come, and only loss.Certain counts. Otherwise loss.Possible counts, because the
+// bot may be waiting for a core at this moment.
 func (a Allowance) Judge(now time.Time, loss Loss, answered bool) Verdict {
 	lost := loss.Certain
 	if !answered {

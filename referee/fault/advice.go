@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// Circumstances contains everything that is known about a fault besides its Reason, to make the advice more
-// precise. All fields are optional.
+// Circumstances contains what is known about a fault besides its Reason. With it, the advice to the bot's author is
+// more precise. All fields are optional.
 type Circumstances struct {
 	Turn     FailedTurn
 	History  History
@@ -20,7 +20,7 @@ type Circumstances struct {
 	Fixed    bool   // a competition sets the limits, so that the bot's author cannot change them
 }
 
-// FailedTurn describes the turn in which a bot had a fault.
+// FailedTurn describes the turn in which a bot failed.
 type FailedTurn struct {
 	Ply      int
 	Movetime int64       // time for the move in milliseconds; 0 if the clock has a bank instead
@@ -38,8 +38,8 @@ type History struct {
 	Act     Act      // the last thing that it did or was sent before the fault
 }
 
-// Act is the last thing that a bot did or was sent before its fault. The zero value stands for anything that does
-// not change the advice.
+// Act is the last thing that a bot did, or that was sent to it, before its fault. The zero value means anything that
+// does not change the advice.
 type Act uint8
 
 // The values of Act.
@@ -48,14 +48,14 @@ const (
 	HeardEnd                // it was sent the end of the game
 )
 
-// LateAnswer says whether and when an answer came that was too late. That is known only if the referee waited for
-// it: in a check of the bot, or in a match that appended the text of ArrivalNote to the bot's log.
+// LateAnswer says whether and when the answer came of a bot that was too late. This is known only if the referee
+// waited for the answer: in a check of the bot, or in a match that appended the text of ArrivalNote to the bot's log.
 type LateAnswer struct {
 	Arrival Arrival
 	Took    int64 // elapsed time in milliseconds until the answer came or, if Arrival is StillMissing, until the referee stopped waiting
 }
 
-// Arrival says whether a late answer came. The zero value means unknown.
+// Arrival says whether an answer that was too late came at all. The zero value means that this is unknown.
 type Arrival uint8
 
 // The values of Arrival.
@@ -66,13 +66,13 @@ const (
 	StillMissing // it had not come when the referee stopped waiting, with the bot's input open
 )
 
-// BotLog contains what a bot wrote to its log in the game of its fault.
+// BotLog contains what a bot wrote to its log in the game in which it failed.
 type BotLog struct {
 	Lines   []string // lines without their LF, at least the last ones
 	Private bool     // only the bot's author can see the lines, and the advice is for somebody else
 }
 
-// Confinement describes the sandbox in which a bot ran, to explain its fault.
+// Confinement describes the sandbox in which a bot ran. It helps to explain a fault of the bot.
 type Confinement struct {
 	Absent    bool                   // the bot ran without a sandbox
 	Memory    int64                  // memory limit in MiB; 0 if unknown
@@ -184,8 +184,8 @@ func (r Reason) kindAdvice(c Circumstances) []phrase.Text {
 	return r.exitAdvice(c)
 }
 
-// buildHere is the advice for a program that was built for another system. %s is the system and processor of this
-// machine.
+// buildHere is the format of the advice for a program that was built for another system. %s is the system and the
+// processor of this machine, such as linux/amd64.
 const buildHere = "build it for %s: on such a machine, or with the target of the compiler, such as GOOS and GOARCH in Go and --target in Rust"
 
 func (r Reason) noInterpreterAdvice() phrase.Text {
@@ -198,8 +198,8 @@ func (r Reason) noInterpreterAdvice() phrase.Text {
 	return phrase.New("install %s, or name a program that is there, as in #!/usr/bin/env python3", r.Detail)
 }
 
-// lessMemory returns the advice for a bot that exceeded a memory limit. limit is in MiB; 0 means unknown. Unless
-// c.Fixed is set, the advice names the flag that changes the limit.
+// lessMemory returns the advice for a bot that exceeded a memory limit. limit is in MiB; 0 means that it is unknown.
+// Unless c.Fixed is set, the advice names the setting that changes the limit.
 func (c Circumstances) lessMemory(limit int64) phrase.Text {
 	change := phrase.New("use less")
 	if !c.Fixed {
@@ -211,7 +211,8 @@ func (c Circumstances) lessMemory(limit int64) phrase.Text {
 	return phrase.New("%s; the limit was %d MiB", change, limit)
 }
 
-// settingOf returns what sets the limit called name: the flag "--NAME" or, if own is true, the key "NAME=" of the bot.
+// settingOf returns what a user can set to change the limit called name: the key "NAME=" of the bot if own is true,
+// and otherwise the flag "--NAME".
 func settingOf(name string, own bool) string {
 	if own {
 		return name + "="
@@ -219,8 +220,8 @@ func settingOf(name string, own bool) string {
 	return "--" + name
 }
 
-// fewerProcesses returns the advice for a bot that exceeded a limit on its number of processes; if limit is 0, it
-// is unknown. Unless c.Fixed is set, the advice names the flag that changes the limit.
+// fewerProcesses returns the advice for a bot that exceeded limit, a number of processes; 0 means that the limit is
+// unknown. Unless c.Fixed is set, the advice names the setting that changes the limit.
 func (c Circumstances) fewerProcesses(limit int64) phrase.Text {
 	change := phrase.New("start fewer")
 	if !c.Fixed {
@@ -266,7 +267,8 @@ func isAnswer(line string) bool {
 	return len(words) > 0 && words[0] == "ready" && len(words) < 4 || len(words) == 2 && words[0] == "move"
 }
 
-// orReadLines adds to the advice that the bot may also read its input up to the end instead of line by line.
+// orReadLines adds a second possibility to the advice: the bot may be waiting for the end of its input, and should
+// read line by line.
 func orReadLines(advice phrase.Text) phrase.Text {
 	return phrase.New("%s; or, if the bot waits for more input before it answers, read line by line, not up to the end of stdin", advice)
 }
@@ -316,8 +318,8 @@ func (r Reason) slowMoveText(c Circumstances) phrase.Text {
 	return phrase.New("it needs about %d ms for this move, and has %d", roundMilliseconds(c.Answer.Took), r.Limit)
 }
 
-// exitAdvice returns the advice for a bot whose process has ended or closed a pipe, and for unknown kinds of
-// faults.
+// exitAdvice returns the advice for a bot whose process has ended or has closed a pipe. It also returns the advice
+// for unknown kinds of faults.
 func (r Reason) exitAdvice(c Circumstances) []phrase.Text {
 	if did, change := r.restrictionHit(c); !did.IsZero() {
 		return append([]phrase.Text{change}, r.errorExitAdvice(c)...)
@@ -392,9 +394,9 @@ func (r Reason) errorExitAdvice(c Circumstances) []phrase.Text {
 	return texts(tells)
 }
 
-// Evidence returns what a bot's stderr reveals about a fault beyond its text: what the bot tried that its sandbox
-// does not allow, or the line that says why it ended. The text is made to follow a colon. It is empty if stderr
-// reveals nothing.
+// Evidence returns what a bot's stderr reveals about a fault. That is something that the bot tried and its sandbox
+// does not allow, or the line that says why the bot ended. The text can follow a colon in a sentence. It is empty if
+// stderr reveals nothing.
 func (r Reason) Evidence(c Circumstances) (saw phrase.Text) {
 	if did, _ := r.restrictionHit(c); !did.IsZero() {
 		return did
@@ -408,7 +410,7 @@ func (r Reason) Evidence(c Circumstances) (saw phrase.Text) {
 	return saw
 }
 
-// TextIn returns the text of a fault, followed by what Evidence finds in the circumstances.
+// TextIn returns the text of the fault, followed by what Evidence finds in c, the circumstances of the fault.
 func (f *Fault) TextIn(c Circumstances) phrase.Text {
 	r := f.Reason
 	text := r.Phrase()

@@ -9,7 +9,8 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// illegalMoveAdvice returns the advice for an illegal move. If it can guess the mistake, the guess comes first.
+// illegalMoveAdvice returns the advice for an illegal move. If it can guess what mistake the bot made, the guess
+// comes first.
 func (r Reason) illegalMoveAdvice(c Circumstances) (advice []phrase.Text) {
 	guess, move := r.guessMove(c)
 	if !guess.IsZero() {
@@ -30,8 +31,8 @@ func moveLine(move string) string { return `"move ` + move + `"` }
 
 const letterForLetter = "write moves letter for letter as they are listed: "
 
-// guessMove guesses the mistake behind an illegal move. move is the move of the turn's list that the bot probably
-// meant. Both results are empty if there is no guess; move may be empty with a guess.
+// guessMove guesses what mistake led to an illegal move. guess describes the mistake; it is empty if there is no
+// guess. move is the legal move that the bot probably meant, or "" if that is unknown.
 func (r Reason) guessMove(c Circumstances) (guess phrase.Text, move string) {
 	text, legal := string(r.Move), c.Turn.Legal
 	bare := strings.Trim(text, `'"[](){},;.`)
@@ -63,7 +64,7 @@ func (r Reason) guessMove(c Circumstances) (guess phrase.Text, move string) {
 }
 
 // guessFromIndex returns the guess for an illegal move that is the number n: the bot printed the index of a move
-// in the list legal, counted from 0 or 1.
+// instead of the move. legal lists the legal moves. The index may count from 0 or from 1.
 func guessFromIndex(n int, legal []string) (guess phrase.Text, move string) {
 	const looks = `that looks like a position in the list: print the move that stands there, as in %s`
 	switch n {
@@ -91,8 +92,8 @@ func moveWithPrefix(text string, legal []string) (move string) {
 
 var number = regexp.MustCompile(`[0-9]+`)
 
-// shiftedMove returns the move in legal that text becomes if all its numbers are lowered, or all are raised, by
-// 1. It returns "" if there is none or text has fewer than two numbers.
+// shiftedMove returns the move in legal that is equal to text if 1 is added to all numbers in text, or subtracted
+// from all of them. It returns "" if there is none, or if text has fewer than two numbers.
 func shiftedMove(text string, legal []string) string {
 	if len(number.FindAllString(text, 2)) < 2 {
 		return ""
@@ -112,8 +113,8 @@ func shiftedMove(text string, legal []string) string {
 	return ""
 }
 
-// respelledMove returns the move in legal that differs from move only in case or in separators such as "-" and
-// ":", or "" if there is none.
+// respelledMove returns a move in legal that is spelled differently from move: only in capital letters or in
+// separators such as "-" and ":". It returns "" if there is none.
 func respelledMove(move string, legal []string) string {
 	plain := func(text string) string {
 		return strings.Map(func(r rune) rune {
@@ -142,7 +143,8 @@ func unaskedAdvice(c Circumstances) []phrase.Text {
 		"a move that comes too late has the same effect, and so does one that is printed twice, for example by a function that prints and returns it")
 }
 
-// garbledAdvice returns the advice for a line that breaks the protocol. It depends on what the bot probably meant.
+// garbledAdvice returns the advice for a line that breaks the protocol. The advice depends on what the bot probably
+// wanted to write.
 func (r Reason) garbledAdvice(c Circumstances) []phrase.Text {
 	line := string(r.Line)
 	switch r.Kind {
@@ -199,8 +201,8 @@ var (
 	verbs = regexp.MustCompile(`^(?i:move|ready)([^a-zA-Z]|$)`)
 )
 
-// promptAdvice returns the advice for a line that has a prompt before its answer, such as "> move 12". legal are
-// the moves of the turn. The advice is empty for other lines.
+// promptAdvice returns the advice for a line in which a prompt comes before the answer, such as "> move 12". legal
+// has the legal moves of the turn. The advice is empty for other lines.
 func promptAdvice(line string, legal []string) (advice phrase.Text) {
 	if i := strings.LastIndex(line, "move "); i > 0 {
 		if before, move := line[:i], line[i+len("move "):]; slices.Contains(legal, move) || promptEnd.MatchString(before) && !strings.Contains(move, " ") {
@@ -217,8 +219,8 @@ func promptAdvice(line string, legal []string) (advice phrase.Text) {
 	return advice
 }
 
-// withoutRepeats reduces a prompt that was printed several times in a row to a single one, such as "> > > " to "> ".
-// Programs print their prompt once for each line that they read. Other prompts are returned unchanged.
+// withoutRepeats returns a prompt only once if it was printed several times in a row: "> " for "> > > ". Programs
+// print their prompt once for each line that they read. Other prompts are returned unchanged.
 func withoutRepeats(prompt string) string {
 	for n := 1; n <= len(prompt)/2; n++ {
 		if len(prompt)%n == 0 && strings.Repeat(prompt[:n], len(prompt)/n) == prompt {

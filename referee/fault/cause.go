@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// causePatterns match the line in which a runtime, sanitizer or interpreter reports the error that ended a program.
+// causePatterns match lines in which a runtime, sanitizer or interpreter reports the error that ended a program.
 var causePatterns = expressions(
 	`^SUMMARY: \w+Sanitizer: `,
 	`^\S+:[0-9]+:[0-9]+: runtime error: `, // UndefinedBehaviorSanitizer
@@ -36,7 +36,8 @@ var trailerPatterns = expressions(
 	`^ {4}while (executing|compiling)$`, // Tcl
 )
 
-// noisePatterns match lines that some runtimes write after every error or at every start, and that explain nothing.
+// noisePatterns match lines that explain nothing, because some runtimes write them after every error or at every
+// start.
 var noisePatterns = expressions(`^(Node\.js v[0-9]|note: |NOTE: Picked up |exit status [0-9]|\[[0-9]+ bytes are left out here\])`)
 
 // compilerPatterns match lines with an error message of a compiler or linker.
@@ -48,8 +49,8 @@ var compilerPatterns = expressions(
 	`: undefined reference to |^(\S*[/.-])?(ld|lld|gold): `,         // linkers
 )
 
-// expressions returns a function that returns the compiled regular expressions. The function compiles them at its
-// first call, because most programs never need them.
+// expressions returns a function that returns the compiled regular expressions for texts. The expressions are
+// compiled only when that function is first called, because most programs never need them.
 func expressions(texts ...string) func() []*regexp.Regexp {
 	return sync.OnceValue(func() (list []*regexp.Regexp) {
 		for _, e := range texts {
@@ -59,11 +60,12 @@ func expressions(texts ...string) func() []*regexp.Regexp {
 	})
 }
 
-// longestCause is the largest number of bytes that are quoted of a line of stderr.
+// longestCause is the largest number of bytes of a line of stderr that are quoted.
 const longestCause = 200
 
-// Cause returns the line of a program's stderr that says why the program ended, shortened to about 200 bytes. sure is
-// true if the line is known to be an error message. Otherwise line is the last line that may explain it, or "".
+// Cause returns the line of a program's stderr that says why the program ended, shortened to about 200 bytes. If sure
+// is true, the line is known to be an error message. Otherwise line is the last line that may explain the end, or ""
+// if there is none.
 func Cause(stderr []string) (line string, sure bool) {
 	if i := causeIndex(stderr); i >= 0 {
 		return causeText(stderr, i), true
@@ -103,9 +105,9 @@ func BuildCause(output []string) string {
 	return line
 }
 
-// FailedLine returns the number of the line of a source file at which a program failed, or 0 if it is unknown. It
-// searches the end of log, the program's log or the cause of a failed build. In a stack trace it takes the innermost
-// line of the file.
+// FailedLine returns the number of the line of a source file at which a program failed, or 0 if it is unknown. file
+// is the name of the source file. log has the lines of the program's log, or the cause of a failed build; FailedLine
+// searches its end. In a stack trace it takes the innermost line of the file.
 func FailedLine(log []string, file string) int {
 	place := regexp.MustCompile(`(?:^|[^\w.-])` + regexp.QuoteMeta(path.Base(file)) + `(?:(", line )|: ?(?:line )?| (?:on )?line |" line )([0-9]+)`)
 	from := max(0, len(log)-len(lastWords(log))-placeLines)
@@ -121,7 +123,7 @@ func FailedLine(log []string, file string) int {
 	return cmp.Or(last, first)
 }
 
-// causeIndex returns the index of the last line that is known to be an error message, or -1.
+// causeIndex returns the index of the last line that is known to be an error message, or -1 if there is none.
 func causeIndex(lines []string) int {
 	for i, line := range slices.Backward(lines) {
 		if line = strings.TrimRight(line, " \r"); matches(causePatterns, line) {
@@ -135,15 +137,16 @@ func causeIndex(lines []string) int {
 	return -1
 }
 
-// tracePatterns match lines of the stack trace or of the chain of exceptions before the line that says what went wrong.
+// tracePatterns match lines that come before an error message and belong to it: lines of a stack trace or of a chain
+// of exceptions.
 var tracePatterns = expressions(
 	`^\s`,
 	`^Traceback `,
 	`^(During handling of the above exception|The above exception was the direct cause)`, // Python
 )
 
-// lastWords returns the lines of a log that belong to the end of the program: everything from the last stack
-// trace or, if there is none, the last three lines. Earlier lines do not explain why the program ended.
+// lastWords returns the lines at the end of a log that can explain why the program ended. These are all lines from
+// the last stack trace on or, if there is none, the last three lines.
 func lastWords(log []string) []string {
 	i := causeIndex(log)
 	if i < 0 {
@@ -155,8 +158,8 @@ func lastWords(log []string) []string {
 	return log[i:]
 }
 
-// causeText returns the error message in line i, shortened, with its continuation in the next line if there is
-// one, and with the place of a syntax error.
+// causeText returns the error message that is in lines[i], shortened. If the message continues in the next line, that
+// line is added, and for a syntax error its place.
 func causeText(lines []string, i int) string {
 	line := strings.TrimSpace(lines[i])
 	if next := continuation(lines, i); next != "" {
@@ -168,11 +171,12 @@ func causeText(lines []string, i int) string {
 // placePatterns match the line in which Python or Node says where a syntax error is, above the error message.
 var placePatterns = expressions(`^File "(?:.*/)?([^"]+)", line ([0-9]+)`, `^(?:.*/)?([^/ ]+\.[cm]?js):([0-9]+)$`)
 
-// placeLines is how many lines above an error message are searched for the file and the line of the error.
+// placeLines is how many lines above an error message are searched for the source file and the line number of a
+// syntax error.
 const placeLines = 6
 
-// mistakePlace returns the place of a syntax error, such as " (bot.py, line 3)". The error message is line i. It
-// returns "" for other errors.
+// mistakePlace returns the place of a syntax error, such as " (bot.py, line 3)". lines[i] is the error message. For
+// other errors mistakePlace returns "".
 func mistakePlace(lines []string, i int) string {
 	if !syntaxErrorPattern.MatchString(lines[i]) {
 		return ""
@@ -189,7 +193,7 @@ func mistakePlace(lines []string, i int) string {
 
 var syntaxErrorPattern = regexp.MustCompile(`^(Syntax|Indentation|Tab)Error: `)
 
-// continuation returns the line after line i if the error message of line i continues there, otherwise "".
+// continuation returns the line after lines[i] if the error message in lines[i] continues there, and otherwise "".
 func continuation(lines []string, i int) string {
 	if i+1 == len(lines) {
 		return ""
@@ -203,7 +207,7 @@ func continuation(lines []string, i int) string {
 	return ""
 }
 
-// shorten cuts out the middle of a line that is longer than longestCause, because both ends are informative.
+// shorten cuts out the middle of a line that is longer than longestCause, because the beginning and the end say most.
 func shorten(line string) string {
 	if len(line) <= longestCause {
 		return line
@@ -225,8 +229,8 @@ func Lines(log []byte) []string {
 	return strings.FieldsFunc(string(log), func(r rune) bool { return r == '\n' })
 }
 
-// LogEnd returns the last lines of a log, at most the number given by most. If an earlier line is an error message,
-// LogEnd also returns that line first, followed by "..." if lines between are left out.
+// LogEnd returns the last lines of a log; most is their largest number. If an earlier line is an error message,
+// LogEnd also returns that message first, and "..." after it if lines between are left out.
 func LogEnd(lines []string, most int) []string {
 	from := max(0, len(lines)-most)
 	i := causeIndex(lines)

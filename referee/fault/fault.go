@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Fault is the record of why a seat forfeited a game. Replays contain it.
+// Fault is the record of a failure of a bot, by which its seat lost a game. Replays contain it.
 type Fault struct {
 	Seat   int           `json:"seat"`
 	Ply    int           `json:"ply"` // the number of moves made before the fault
@@ -19,7 +19,7 @@ type Fault struct {
 	Credit float64 `json:"credit,omitempty"`
 }
 
-// New returns the fault of a seat with the reason r. ply is the number of moves that were made before the fault.
+// New returns the Fault of a seat. r is the reason. ply is the number of moves that were made before the fault.
 func New(seat, ply int, r Reason) Fault {
 	return Fault{Seat: seat, Ply: ply, Code: r.Code(), Reason: r, Text: r.Text()}
 }
@@ -35,20 +35,21 @@ func (f *Fault) IsBeforeGame() bool {
 // IsDisqualified reports whether the seat forfeited because the bot was disqualified for earlier faults.
 func (f *Fault) IsDisqualified() bool { return f.Reason.Kind == Disqualified }
 
-// HadNoProcess reports whether the game was played without starting the bot, because it could not be started or
-// was disqualified.
+// HadNoProcess reports whether the seat lost the game without a running bot: the bot could not be started, or was
+// disqualified.
 func (f *Fault) HadNoProcess() bool {
 	return f.Reason.Kind.IsUnstarted() && !f.Reason.BeforeReady || f.IsDisqualified()
 }
 
-// HouseFailed reports whether the fault of a house bot, a bot that comes with timba, is a failure of timba. That
-// is true for all faults except being late: a late house bot loses its game like any other bot, because a machine
-// that is too slow for it would be too slow again.
+// HouseFailed reports whether timba is to blame for a fault of a house bot, a bot that comes with timba. That is so
+// for all faults except being late. A house bot that is late loses the game like any other bot, because on a machine
+// that is too slow for it, it would be late again.
 func (f *Fault) HouseFailed() bool {
 	return f.Code != protocol.Timeout && f.Reason.Kind != NoReady && !f.IsDisqualified() // house bots are disqualified for being late
 }
 
-// Brief returns the text of a fault that other seats may see. The full text could reveal cards of the seat at fault.
+// Brief returns a text about a fault that the other seats may see. The full text could reveal cards of the seat whose
+// bot failed.
 func Brief(code protocol.Code) string {
 	switch code {
 	case protocol.Startup:

@@ -2,7 +2,8 @@ package fault
 
 import "github.com/timba-arena/timba/internal/phrase"
 
-// flushes maps languages to advice on how to flush the output, so that the referee gets a line at once.
+// flushes maps programming languages to advice on how to flush the output, so that the referee gets each line at
+// once.
 var flushes = map[string]string{
 	"Python":     `print(..., flush=True) for every line, or run it as python3 -u`,
 	"JavaScript": `console.log or process.stdout.write send at once; do not end by process.exit(), which may drop what is not yet written`,
@@ -19,8 +20,8 @@ var flushes = map[string]string{
 	"PHP":        `echo sends at once when run as php bot.php; if output buffering is on, ob_implicit_flush(true) or while (ob_get_level()) ob_end_flush();`,
 }
 
-// Flush returns advice on how to flush the output in a language. If it does not know the language, the advice is
-// for several.
+// Flush returns advice on how to flush the output in a programming language. If it does not know the language, the
+// advice covers several languages.
 func Flush(language string) phrase.Text {
 	if how, ok := flushes[language]; ok {
 		return phrase.New("in " + language + ": " + how)

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Kind says in which way a bot failed. It determines the code and the text of a Reason, and which of its fields
-// are set.
+// Kind says in which way a bot failed. It determines the code and the text of a Reason, and which other fields of the
+// Reason are set.
 type Kind string
 
 // The kinds of faults.
@@ -58,7 +58,7 @@ const (
 	ForbiddenCall    Kind = "forbidden-call"
 )
 
-// kind is a row of the table kinds: one way in which a bot can fail. Its text contains names of fields of Reason
+// kind is a row of the table kinds: one way in which a bot can fail. Its text contains JSON names of fields of Reason
 // in braces, such as {limit}.
 type kind struct {
 	Kind
@@ -121,24 +121,26 @@ var kinds = []kind{
 // WhereDebugBelongs is the advice that ends the text of every fault for a line that breaks the protocol.
 const WhereDebugBelongs = "debug output belongs on stderr or in a line that begins with '#'"
 
-// flawKind returns a row of the table kinds, for lines that break the protocol in the way f. more is added to the
-// description.
+// flawKind returns a row of the table kinds for lines that break the protocol. f says in which way they break it.
+// more is added to the text.
 func flawKind(f protocol.Flaw, more string) kind {
 	return kind{Kind(f), protocol.Garbled, "{line} " + f.Error() + more + "; " + WhereDebugBelongs}
 }
 
-// unstartedKind returns the description of k, a kind of fault for a program whose file could not be started. why is the
-// end of its text: what is wrong with the file.
+// unstartedKind returns a row of the table kinds for a program whose file could not be started. k is the kind of
+// fault. why ends the text; it says what is wrong with the file.
 func unstartedKind(k Kind, why string) kind {
 	return kind{k, protocol.Startup, notStarted + "{command} " + why}
 }
 
-// IsUnstarted reports whether a bot with a fault of this kind has never run, because its program could not be started.
+// IsUnstarted reports whether a bot with a fault of this kind has never run, because its program could not be
+// started.
 func (k Kind) IsUnstarted() bool {
 	return strings.HasPrefix(k.Form(), notStarted)
 }
 
-// IsOfConnection reports whether a fault of this kind is a lost or slow connection to a bot on another machine.
+// IsOfConnection reports whether a fault of this kind concerns the connection to a bot on another machine, which was
+// lost or too slow.
 func (k Kind) IsOfConnection() bool { return k == ConnectionLost || k == ConnectionSlow }
 
 // Kinds returns all kinds of faults.
@@ -149,10 +151,11 @@ func Kinds() (list []Kind) {
 	return list
 }
 
-// Code returns the code of a fault of this kind during a game, or "" for an unknown kind.
+// Code returns the protocol's code for a fault of this kind during a game, or "" for an unknown kind.
 func (k Kind) Code() protocol.Code { return k.row().code }
 
-// Parameters returns the JSON names of the fields that every Reason of this kind has in JSON, even if they are zero.
+// Parameters returns the JSON names of the fields that every Reason of this kind contains in JSON, even if their
+// values are zero.
 func (k Kind) Parameters() (names []string) {
 	expand(k.row().text, func(name string) string {
 		if name != "unfinished" && name != "end" {
@@ -163,7 +166,8 @@ func (k Kind) Parameters() (names []string) {
 	return names
 }
 
-// Form returns the text of faults of this kind, with JSON names of fields of Reason in braces, such as {limit}.
+// Form returns the text of faults of this kind. The text has JSON names of fields of Reason in braces, such as
+// {limit}, in place of their values.
 func (k Kind) Form() string { return k.row().text }
 
 func (k Kind) row() kind {
@@ -173,8 +177,8 @@ func (k Kind) row() kind {
 	return kind{}
 }
 
-// Code returns the code of a fault with this reason. If the process ended or did not read before its "ready", the
-// code is protocol.Startup.
+// Code returns the protocol's code for a fault with this reason. It is protocol.Startup if the process ended, or was
+// late, before it wrote "ready".
 func (r Reason) Code() protocol.Code {
 	code := r.Kind.Code()
 	if r.BeforeReady && (code == protocol.Exit || code == protocol.Timeout) {
@@ -183,24 +187,25 @@ func (r Reason) Code() protocol.Code {
 	return code
 }
 
-// Text describes the reason in English. It contains no measured times and no process numbers, so that a repeated match
-// gives the same replays; only that of ConnectionSlow has a time.
+// Text describes the reason in English. It contains no measured times and no process numbers, so that a match that is
+// played again gives the same replays. Only the text of ConnectionSlow contains a time.
 func (r Reason) Text() string { return r.Phrase().String() }
 
-// Phrase returns the description of Text in a form that can be translated.
+// Phrase returns the same description as Text, in a form that can be translated.
 func (r Reason) Phrase() phrase.Text { return r.phraseWithDetail(phrase.Plain(r.Detail)) }
 
-// Short returns the description of Text without WhereDebugBelongs, in a form that can be translated.
+// Short returns the same description as Text, but without WhereDebugBelongs, in a form that can be translated.
 func (r Reason) Short() phrase.Text {
 	return r.phraseOf(strings.TrimSuffix(r.Kind.row().text, "; "+WhereDebugBelongs), phrase.Plain(r.Detail))
 }
 
-// phraseWithDetail returns the description of Text, with detail in place of r.Detail.
+// phraseWithDetail returns the same description as Text, except that detail replaces r.Detail.
 func (r Reason) phraseWithDetail(detail phrase.Text) phrase.Text {
 	return r.phraseOf(r.Kind.row().text, detail)
 }
 
-// phraseOf returns a text of the table kinds with the values of r for the names in braces, and detail for {detail}.
+// phraseOf returns text, which comes from the table kinds, with values in place of the names in braces. {detail}
+// becomes detail; the other values are fields of r.
 func (r Reason) phraseOf(text string, detail phrase.Text) phrase.Text {
 	if r.UnfinishedLine != "" {
 		text = strings.Replace(text, answer, "end every line with a line feed, and flush the output after every line", 1)
@@ -212,7 +217,7 @@ func (r Reason) phraseOf(text string, detail phrase.Text) phrase.Text {
 	return said
 }
 
-// End describes how the process ended, as the end of a sentence: "exited with status 1".
+// End describes how the process ended, in words that can end a sentence: "exited with status 1".
 func (r Reason) End() phrase.Text {
 	return r.fill(strings.TrimPrefix(r.Kind.row().text, theProcess), phrase.Plain(r.Detail))
 }
@@ -252,7 +257,7 @@ func (r Reason) value(name string, detail phrase.Text) any {
 	return fmt.Sprint(r.parameter(name))
 }
 
-// expand replaces each name in braces in text by the result of the function name for it.
+// expand replaces each name in braces in text by the result of calling the function name with it.
 func expand(text string, name func(string) string) string {
 	var b strings.Builder
 	for {

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// ArrivalNote returns the line that the referee appends to the log of a bot that was late. If came is true, the
-// answer came when the time after had passed; otherwise no answer came within this time.
+// ArrivalNote returns the line about a late answer that the referee appends to the log of a bot. If came is true, the
+// line says that the answer came at the time after, counted from the start of the turn. Otherwise it says that no
+// answer came within this time.
 func ArrivalNote(came bool, after time.Duration) string {
 	if !came {
 		return fmt.Sprintf("[no answer within %d ms either]", after.Milliseconds())
@@ -19,8 +20,8 @@ func ArrivalNote(came bool, after time.Duration) string {
 
 var arrivalNote = regexp.MustCompile(`^\[(?:the answer came after ([0-9]+) ms|no answer within ([0-9]+) ms either)\]$`)
 
-// ReadLog sets c.Log.Lines to the lines of log, what a bot wrote to its log in one game. It leaves out a last
-// line that comes from ArrivalNote, and sets c.Answer from it.
+// ReadLog sets c.Log.Lines to the lines of log, which a bot wrote to its log in one game. If the last line comes from
+// ArrivalNote, ReadLog leaves it out and sets c.Answer from it.
 func (c *Circumstances) ReadLog(log []byte) {
 	c.Log.Lines = Lines(log)
 	if len(c.Log.Lines) == 0 {
@@ -39,7 +40,7 @@ func (c *Circumstances) ReadLog(log []byte) {
 	c.Answer.Took, _ = strconv.ParseInt(m[1]+m[2], 10, 64) // digits
 }
 
-// roundMilliseconds rounds to two significant digits: 428 becomes 430.
+// roundMilliseconds rounds a time to two significant digits: 428 becomes 430.
 func roundMilliseconds(ms int64) int64 {
 	unit := int64(math.Pow10(max(0, len(strconv.FormatInt(ms, 10))-2)))
 	return (ms + unit/2) / unit * unit

@@ -12,9 +12,9 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// Reason says why a bot failed. It is also the error by which a failure of a bot is returned. Kind decides which
-// other fields are set; SPEC.md, "Limits and faults", lists them. The remaining fields are zero. The JSON names
-// of the fields are called parameters.
+// Reason says why a bot failed. It is also the error that functions return when a bot has failed. Kind decides which
+// other fields are set; SPEC.md, "Limits and faults", lists them. The remaining fields are zero. The JSON names of
+// the fields are called parameters.
 type Reason struct {
 	Kind           Kind   `json:"kind"`
 	BeforeReady    bool   `json:"before_ready"` // the bot failed before it wrote "ready"
@@ -35,10 +35,12 @@ type Reason struct {
 // Error returns r.Text().
 func (r Reason) Error() string { return r.Text() }
 
-// Raw is a string of arbitrary bytes. In JSON it is text with the escapes of a quoted string in Go.
+// Raw is a string of arbitrary bytes. In JSON, bytes that are not printable ASCII are escaped as in a quoted string
+// in Go.
 type Raw string
 
-// MarshalText returns the string with the escapes of a quoted string in Go. It never fails.
+// MarshalText returns the string with the escapes of a quoted string in Go, but without quotes. It never returns an
+// error.
 func (r Raw) MarshalText() ([]byte, error) {
 	text := strconv.QuoteToASCII(string(r))
 	return []byte(text[1 : len(text)-1]), nil
@@ -51,10 +53,10 @@ func (r *Raw) UnmarshalText(text []byte) error {
 	return err
 }
 
-// WithUnfinishedAnswer returns the reason of a late bot. It sets UnfinishedLine to rest, the bot's unfinished
-// line, if that is a whole answer or a prompt. An answer is "ready", or a move in listed that is no prefix of
-// another one there. Other unfinished lines are left out: their length depends on timing, and the reasons of a
-// repeated match must be equal.
+// WithUnfinishedAnswer returns r, the reason of a late bot, with UnfinishedLine set to rest, the bot's unfinished
+// line, but only if rest is a whole answer or a prompt. A whole answer is "ready", or a move in listed that is not
+// the beginning of another move there. Other unfinished lines are left out: their length depends on timing, and the
+// reasons of a repeated match must be equal.
 func (r Reason) WithUnfinishedAnswer(rest []byte, listed protocol.Words) Reason {
 	verb, word := words.Cut(bytes.TrimSuffix(rest, []byte("\r")))
 	whole := false
@@ -75,7 +77,7 @@ func (r Reason) WithUnfinishedAnswer(rest []byte, listed protocol.Words) Reason 
 	return r.WithUnfinishedLine(rest)
 }
 
-// WithUnfinishedLine returns the reason with UnfinishedLine set to rest, cut to 80 bytes.
+// WithUnfinishedLine returns a copy of r with UnfinishedLine set to the first 80 bytes of rest.
 func (r Reason) WithUnfinishedLine(rest []byte) Reason {
 	r.UnfinishedLine = Raw(rest[:min(len(rest), 80)])
 	return r
@@ -90,7 +92,8 @@ func (r *Reason) parameter(name string) reflect.Value {
 	return reflect.ValueOf(r).Elem().FieldByIndex(parameters[i].Index)
 }
 
-// MarshalJSON encodes the kind, the fields that every reason of this kind has, and all other fields that are not zero.
+// MarshalJSON encodes the kind, the fields that every Reason of this kind contains (see Kind.Parameters), and all
+// other fields that are not zero.
 func (r Reason) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -112,8 +115,8 @@ func (r Reason) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// LineReason returns the reason for a line that breaks the protocol. flaw is the error that protocol.ParseBot
-// returned for it. If the line is too long, its beginning is enough.
+// LineReason returns the Reason for a line that breaks the protocol. flaw is the error that protocol.ParseBot
+// returned for the line. If the line is too long, its beginning is enough.
 func LineReason(line []byte, flaw error) Reason {
 	f, _ := errors.AsType[protocol.Flaw](flaw)
 	line = bytes.TrimSuffix(line, []byte("\r"))

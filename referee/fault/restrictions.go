@@ -8,7 +8,8 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// restriction describes a condition, usually of the sandbox, that makes a bot fail although it works elsewhere.
+// restriction describes something that makes a bot fail although it works elsewhere. Usually it is a rule of the
+// sandbox.
 type restriction struct {
 	words       []string         // parts of error messages on stderr that reveal it
 	did, change string           // what the bot tried, with %s for the path or name in the message; advice on what to change
@@ -31,7 +32,8 @@ var networkWords = []string{"name resolution", "Name or service not known", "Net
 	"Could not resolve host", "Couldn't resolve host", "no such host", "UnknownHostException", "SocketException", "AF_INET", "Address family not supported", "address family not supported",
 	"Failed to establish a new connection", "dial tcp"}
 
-// UsesNetwork reports whether a line of a program's output says that the network could not be used.
+// UsesNetwork reports whether a line of output, the output of a program, says that the program could not use the
+// network.
 func UsesNetwork(output []string) bool {
 	_, ok := restriction{words: networkWords}.find(output)
 	return ok
@@ -77,7 +79,8 @@ var restrictions = []restriction{
 		anywhere: true, hidden: true, did: "it looked for %s, which is not there", names: quotedPath, change: putFiles + ", where it is started, and open them by paths relative to it" + hides},
 }
 
-// quotedPath matches the path in an error message: in quotation marks, before or after a colon, or after a dash.
+// quotedPath matches the path in an error message. The path is in quotation marks, before or after a colon, or after
+// a dash.
 var quotedPath = []*regexp.Regexp{
 	regexp.MustCompile(`['"]([^'"]*[/.][^'"]*)['"]`),
 	regexp.MustCompile(`(?:open|create|mkdir|cannot create|line [0-9]+:|rb_sysopen -) ([^ :]+)`),
@@ -115,10 +118,9 @@ var quotedModule = []*regexp.Regexp{
 // quotedFile matches, in an error message of an interpreter, the file that it could not read.
 var quotedFile = slices.Concat(quotedModule, []*regexp.Regexp{regexp.MustCompile(`input file: (\S+)`)}, quotedPath)
 
-// restrictionHit searches the end of the bot's log for a sign that a restriction made the bot fail. It returns
-// what the bot tried and what to change. Both are empty if it finds nothing, or if the process did not exit with an
-// error and was not killed by a signal. A program that crashes by an invalid access or a division says nothing at its
-// end: what it wrote earlier is not the cause.
+// restrictionHit searches the end of the bot's log for a sign that a restriction, such as a rule of the sandbox, made
+// the bot fail. It returns what the bot tried and what to change. Both are empty if it finds nothing. They are also
+// empty if the process neither was killed by a signal nor exited with an error.
 func (r Reason) restrictionHit(c Circumstances) (did, change phrase.Text) {
 	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 || slices.Contains([]string{"SIGSEGV", "SIGBUS", "SIGFPE"}, r.Name) {
 		return did, change
@@ -152,7 +154,7 @@ func isCaughtException(line string) bool {
 	return exceptionName.MatchString(line) && !matches(causePatterns, strings.TrimSpace(line))
 }
 
-// find returns the last line of stderr that contains one of w.words.
+// find returns the last line of stderr that contains one of the words of the restriction.
 func (w restriction) find(stderr []string) (line string, ok bool) {
 	for _, line := range slices.Backward(stderr) {
 		if slices.ContainsFunc(w.words, func(word string) bool { return strings.Contains(line, word) }) {
@@ -172,8 +174,8 @@ func (w restriction) advice(c Circumstances) phrase.Text {
 	return phrase.New(w.change)
 }
 
-// pathIn returns the path or name that one of the expressions finds in line. If line has none, it searches the
-// other lines, because Node writes the path on a separate line. It returns "" if there is none.
+// pathIn returns the path or name that one of the expressions in find matches in line. If line has none, it searches
+// the lines in others, because Node writes the path on a separate line. It returns "" if there is none.
 func pathIn(find []*regexp.Regexp, line string, others []string) string {
 	for _, line := range append([]string{line}, others...) {
 		for _, re := range find {

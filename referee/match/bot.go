@@ -30,30 +30,32 @@ type Contestant struct {
 	Language string // the language in which it is written, for advice; "" if unknown
 	Line     string // the bot's argument on the user's command line, for suggested commands; "" if unknown
 
-	// Temp is the directory in which the process gets its own directory for temporary files; "" means the
-	// system's. It is not used if the bot has a sandbox, which has such a directory inside.
+	// Temp is the directory below which the process gets a directory of its own for temporary files; "" means the
+	// system's directory for them. Temp is not used for a bot with a sandbox, because the sandbox contains a directory
+	// for temporary files.
 	Temp string
 
-	// Clock, if not nil, replaces the clock of the match for this bot.
+	// Clock is the clock of this bot. nil means the clock of the match.
 	Clock *referee.Clock
 	// Sandbox confines the bot. If it is nil, the bot has all rights of the referee.
 	Sandbox *Sandbox
 
-	// Serve, if not nil, plays instead of a process: for a person, or for a bot that is part of this program. It
-	// reads the referee's lines and writes answers, as a process does on stdin and stdout, until the lines end.
-	// If it returns an error while the game goes on, the seat forfeits the game, with the error as the reason if
-	// it is a fault.Reason, otherwise with fault.Failed.
+	// Serve, if not nil, plays instead of a process: for a person, or for a bot that is part of this program. It reads
+	// the referee's lines and writes answers, as a process does on stdin and stdout, until the lines end. If it
+	// returns an error while the game goes on, the seat forfeits the game. The reason is the error if that is a
+	// fault.Reason, and otherwise fault.Failed.
 	Serve func(lines io.Reader, answers io.Writer) error
-	// Untimed means that turns have no time limit. The turn lines still name the times of the clock.
+	// Untimed means that the bot's turns have no time limit. The turn lines contain the times of the clock
+	// nevertheless.
 	Untimed bool
-	// Follows means that the bot gets the events and what it may know of the position (its view) after every
-	// move, and not only with its own turns.
+	// Follows means that the bot gets events and its view (what it may know of the position) after every move. Other
+	// bots get them only with their own turns.
 	Follows bool
 }
 
-// makeScratch makes a directory for the bot's temporary files and returns its path, or "" if the bot has no
-// process or a sandbox. It first registers the directory with sandbox.RemoveAtEnd, so that it is removed even if
-// this program is killed.
+// makeScratch makes a directory for the bot's temporary files and returns its path. If the bot needs none, because it
+// has a sandbox or no process, makeScratch returns "". The directory is removed at the end even if this program is
+// killed.
 func (b Contestant) makeScratch() (string, error) {
 	if b.Serve != nil || b.Sandbox != nil {
 		return "", nil
@@ -75,8 +77,8 @@ func dropScratch(dir string) {
 	sandbox.CancelRemoveAtEnd(dir)
 }
 
-// Describe returns c, the circumstances of a fault, with the bot's language and the limits of its sandbox added.
-// If files is true, the advice for the fault may mention which files exist on this machine.
+// Describe returns a copy of c, the circumstances of a fault, to which the bot's language and the limits of its
+// sandbox are added. If files is true, advice for the fault may say which files exist on this machine.
 func (b Contestant) Describe(c fault.Circumstances, files bool) fault.Circumstances {
 	c.Language = b.Language
 	if b.Sandbox == nil {
@@ -90,7 +92,7 @@ func (b Contestant) Describe(c fault.Circumstances, files bool) fault.Circumstan
 	return c
 }
 
-// InCompetition returns the circumstances of the bot's fault f in the ladder game r, for fault.Reason.Advice. log
+// InCompetition returns what is known about the bot's fault f in the ladder game r; fault.Reason.Advice uses it. log
 // is what the bot wrote to its log in that game. The advice will mention neither flags for limits, which authors
 // cannot change on a ladder, nor files of this machine.
 func (b Contestant) InCompetition(r *referee.Replay, f referee.Fault, log []byte) fault.Circumstances {
@@ -103,9 +105,9 @@ func (b Contestant) InCompetition(r *referee.Replay, f referee.Fault, log []byte
 	return c
 }
 
-// hidden reports whether the path exists on this machine while the sandbox hides it from the bot. A relative path begins
-// at the bot's directory; a path below /tmp or /scratch is also tried below the user's home directory. A link in the
-// bot's directory that leads out of it is hidden, too.
+// hidden reports whether a path exists on this machine while the sandbox hides it from the bot. A relative path
+// begins at the bot's directory. A path below /tmp or /scratch is also searched below the user's home directory. A
+// link in the bot's directory is hidden, too, if it leads out of that directory.
 func (b Contestant) hidden(path string) bool {
 	if !filepath.IsAbs(path) {
 		if path = filepath.Join(b.Dir, path); b.Dir == "" {
@@ -129,7 +131,7 @@ func (b Contestant) hidden(path string) bool {
 	})
 }
 
-// PersonHash returns the value of ReplaySeat.SHA256 for a person, who has no program.
+// PersonHash returns the value of ReplaySeat.SHA256 for a person. A person has no program that could be hashed.
 func PersonHash() string {
 	hash := sha256.Sum256([]byte("a person"))
 	return hex.EncodeToString(hash[:])

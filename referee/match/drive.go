@@ -12,9 +12,9 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// BotProcess drives one bot outside of a match, for instance to check it, by the rules of a match. An error of
-// its methods is a fault.Reason or a LateError if the bot is to blame. It is a *StarvedError if other programs
-// kept the machine too busy. Other errors are that of the context, or a failure of the referee.
+// BotProcess drives one bot outside of a match, by the rules of a match, for instance to check the bot. If an error
+// of its methods is the bot's fault, it is a fault.Reason or a LateError. It is a *StarvedError if other programs
+// kept the machine too busy. Other errors are those of the context and failures of the referee.
 //
 // Only one goroutine may use a BotProcess. From Start to Close it must stay on one thread (runtime.LockOSThread),
 // because on Linux the bot ends with the thread that started it.
@@ -34,9 +34,9 @@ type processConn interface {
 	Wait(deadline time.Time) (end End, ok bool)
 }
 
-// Start starts the bot b with the clock c and sends the greeting; Greet then waits for the answer. If the function
-// around is not nil, it receives the connection to the bot and returns the connection to use, such as one that
-// records the lines.
+// Start starts the bot b with the clock c and sends the greeting; Greet then waits for the answer. If around is not
+// nil, Start calls it with the connection to the bot and uses the connection that it returns, which can, for
+// instance, record the lines. The caller must call Close.
 func Start(ctx context.Context, b Contestant, c referee.Clock, around func(BotConn) BotConn) (*BotProcess, error) {
 	return newProcess(ctx, b, c, around, startBot)
 }
@@ -69,33 +69,33 @@ func (p *BotProcess) Greet() (version string, err error) {
 	return p.seat.version, err
 }
 
-// PlayTurn sends the bot the lines of its turn in g, waits for the answer, and makes the move of the answer in g.
+// PlayTurn sends the bot the lines of its turn in the game g, waits for the answer, and makes that move in g.
 func (p *BotProcess) PlayTurn(g *referee.Game) error {
 	p.seat.place, p.seat.clock = g.Turn(), g.Record.ClockOf(g.Turn()).Clock()
 	return p.seat.playTurn(g)
 }
 
-// ReadBetweenTurns reads the bot's output until the given time, while another seat is to move. The error is a fault if
-// the bot writes a move, or a line that the protocol forbids.
+// ReadBetweenTurns reads the bot's output until the given time, while another seat is to move. The error is a fault
+// if the bot writes a move, or a line that the protocol forbids.
 func (p *BotProcess) ReadBetweenTurns(until time.Time) error {
 	return p.seat.readBetweenTurns(time.Now(), until)
 }
 
-// AwaitLate waits for the answer of a bot that PlayTurn found late, and returns the time at which it came, or the
-// zero time if it did not come. patience is how long AwaitLate waits, not counting the time that other programs take
-// from the bot.
+// AwaitLate waits for the answer of a bot after PlayTurn has returned the error late. It returns the time at which
+// the answer came, or the zero time if it did not come. patience is how long to wait, not counting the time that
+// other programs take from the bot.
 func (p *BotProcess) AwaitLate(late LateError, patience time.Duration) (came time.Time, err error) {
 	return p.seat.awaitLate(late, patience)
 }
 
-// SendLines sends the bot the lines of g for its seat that it has not received yet, such as the result of the game.
+// SendLines sends the bot the lines of the game g for the given seat that were not sent yet, such as the result.
 func (p *BotProcess) SendLines(g *referee.Game, seat int) error {
 	now := time.Now()
 	return p.seat.send(g.TakeLines(seat), now, p.seat.allowance(now, 0, g.Record.ClockOf(seat).Clock().Margin))
 }
 
-// Bye sends "bye" and waits until the bot has ended. ok is false if the bot still runs after the time grace, which
-// does not include time that other programs took.
+// Bye sends "bye" and waits until the bot has ended. ok is false if the bot still runs after the time grace. Time
+// that other programs took does not count.
 func (p *BotProcess) Bye(grace time.Duration) (end End, ok bool, err error) {
 	began := time.Now()
 	limit := p.seat.allowance(began, grace, 0)
@@ -120,7 +120,7 @@ func (p *BotProcess) Bye(grace time.Duration) (end End, ok bool, err error) {
 	}
 }
 
-// End is the way in which the process of a bot ended.
+// End describes how the process of a bot ended.
 type End struct {
 	Reason    fault.Reason // why it ended, in the form of a fault of a bot whose process ends during a game
 	Leftovers int          // number of processes that it left running; only known on Linux

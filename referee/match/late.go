@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// StarvedError is the error of a game in which a bot was late because other programs used its core for longer
-// than the largest credit of a turn. The game is void: it does not count and is played again.
+// StarvedError is the error of a game in which a bot was late because other programs used its core for too long:
+// longer than can be subtracted from the time of one turn. The game does not count and is played again.
 type StarvedError struct {
 	Bot      string        // name of the late bot
 	TurnTime time.Duration // elapsed time of the turn
@@ -26,7 +26,8 @@ func (s *StarvedError) Error() string {
 	return fmt.Sprintf("the machine is too busy: %q had no core for %d of the %d ms of a turn", s.Bot, s.LostTime.Milliseconds(), s.TurnTime.Milliseconds())
 }
 
-// LateError is the fault of a bot that is late even after subtracting its credit, the time that other programs used.
+// LateError is the fault of a bot that is late, even after the time that other programs took (its credit) is
+// subtracted.
 type LateError struct {
 	fault.Reason
 	Credit    time.Duration // time that other programs took from the bot; see fairclock.Verdict
@@ -37,8 +38,9 @@ type LateError struct {
 
 func (o LateError) Unwrap() error { return o.Reason }
 
-// allowance returns the time limit of a turn that began at start. left is the remaining time on the bot's clock. If a
-// person or a remote bot plays in the match, the limit can be extended without end for time that other programs take.
+// allowance returns the time limit of a turn that began at start. left is the remaining time on the bot's clock, and
+// margin is how much longer the turn may take. The limit can be extended for time that other programs take. If a
+// person or a remote bot plays in the match, that extension is not limited.
 func (s *seat) allowance(start time.Time, left, margin time.Duration) fairclock.Allowance {
 	a := fairclock.NewAllowance(start, left, margin)
 	if s.anyRemote {
@@ -47,17 +49,17 @@ func (s *seat) allowance(start time.Time, left, margin time.Duration) fairclock.
 	return a
 }
 
-// anyRemote reports whether a person, or a bot on another machine that connects over the network, plays in the
-// match. Such a game must always count, because the person or the author of the bot has seen the deal and cannot
-// play it again.
+// anyRemote reports whether a person, or a bot on another machine that connects over the network, plays in the match.
+// Games of such a match must always count: the person or the author of the bot has seen the deal and cannot play it
+// again.
 func (m *Match) anyRemote() bool {
 	return slices.ContainsFunc(m.Bots, func(b Contestant) bool { return b.Serve != nil })
 }
 
-// judge decides about a turn whose time is over. answered is true if the answer has come. The error is a LateError
-// with the reason why if the bot is at fault, and a *StarvedError if other programs kept the machine too busy to
-// tell; the game is then played again. Without an error, the verdict is that the answer is in time, because other
-// programs took some of the time, or it has the new deadline of the wait for the answer.
+// judge decides about a turn whose time limit a is over. answered is true if the answer has come. If the bot is late,
+// the error is a LateError with the reason why. If other programs kept the machine too busy to tell, it is a
+// *StarvedError, and the game must be played again. Without an error, either the answer is in time because other
+// programs took some of the time, or the verdict has the new deadline until which to wait.
 func (s *seat) judge(a fairclock.Allowance, now time.Time, answered bool, why fault.Reason) (fairclock.Verdict, error) {
 	loss := s.conn.Loss(a.Start, now, answered)
 	v := a.Judge(now, loss, answered)
@@ -79,12 +81,12 @@ func (s *seat) judge(a fairclock.Allowance, now time.Time, answered bool, why fa
 	return v, nil
 }
 
-// LatePatience is the usual value of Match.Patience, the time for which a late answer is awaited.
+// LatePatience is the usual value of Match.Patience: how long the referee waits for an answer that is already late.
 const LatePatience = time.Second
 
-// arrivalNote waits for the move of a late bot, and returns a line for the bot's log with the time of its arrival. It
-// returns "" if the bot was late with something other than a move, or if the bot's process ends. The error is the
-// fault of a bot that exceeds its memory limit during the wait, or a failure of the referee.
+// arrivalNote waits for the move of a late bot, and returns a line for the bot's log that says when the move came. It
+// returns "" if the bot was late with something other than a move, or if the bot's process ends. The error is a
+// fault.Reason if the bot exceeds its memory limit during the wait, and otherwise a failure of the referee.
 func (s *seat) arrivalNote(late LateError) (note string, err error) {
 	if late.Kind != fault.Late && late.Kind != fault.LateBank {
 		return "", nil
@@ -102,16 +104,16 @@ func (s *seat) arrivalNote(late LateError) (note string, err error) {
 	return fault.ArrivalNote(true, own) + "\n", nil
 }
 
-// memoryStep decides whether awaitLate waits longer: if the bot's memory has grown by at least 1/memoryStep of
-// its limit, the wait starts again.
+// memoryStep says by how much the bot's memory must grow so that awaitLate waits again: by 1/memoryStep of the memory
+// limit.
 const memoryStep = 16
 
-// awaitLate waits for a late answer. It returns the time at which the answer came, or the zero time if none came. The
-// error says why no answer can come any more, such as a fault.Reason if the process has ended.
+// awaitLate waits for an answer that is already late. It returns the time at which the answer came, or the zero time
+// if none came. The error says why no answer can come any more; it is a fault.Reason if the process has ended.
 //
-// patience is the bot's own time, which excludes time taken by other programs. Therefore a slow bot on a busy machine
-// is not mistaken for one that never answers. If the memory of the bot grows, the wait starts again, because a bot
-// that reaches its memory limit is charged with that instead of being late.
+// patience is how long to wait, not counting time that other programs take. Therefore a slow bot on a busy machine is
+// not mistaken for a bot that never answers. If the memory of the bot grows, the wait starts again: a bot that
+// reaches its memory limit is charged with that, and not with being late.
 func (s *seat) awaitLate(late LateError, patience time.Duration) (came time.Time, err error) {
 	began, credit := time.Now(), late.Credit
 	now, until := began, began.Add(patience)

@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// local is the connection to a bot that is part of this program: it runs Contestant.Serve in a goroutine. It
-// implements BotConn.
+// local is the connection to a bot without a process of its own. It runs Contestant.Serve, which plays the bot, in a
+// goroutine. It implements BotConn.
 type local struct {
 	ctx        context.Context
 	inbox      *inbox
@@ -28,8 +28,9 @@ type local struct {
 	overslept time.Duration // sum of how much longer than asked the referee slept since the turn began
 }
 
-// Holder stops and restarts the clock of a bot that Contestant.Serve plays. Serve gets it as the writer for its
-// answers. Hold(true) stops the clock and Hold(false) restarts it; the time between counts as credit of the turn.
+// Holder stops and restarts the clock of a bot that Contestant.Serve plays. The writer for answers that Serve gets
+// implements Holder. Hold(true) stops the clock and Hold(false) restarts it. The time between does not count as the
+// bot's time.
 type Holder interface{ Hold(bool) }
 
 // holdTimes adds up for how long the clock of a bot was stopped during a turn.
@@ -39,7 +40,8 @@ type holdTimes struct {
 	sum   time.Duration // sum of the earlier holds in this turn
 }
 
-// begin starts a turn with no held time.
+// begin starts a new turn, in which the clock has not been stopped yet. If the clock is stopped at this moment, the
+// stop counts from now on.
 func (h *holdTimes) begin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -62,8 +64,8 @@ func (h *holdTimes) hold(on bool) {
 	h.since = time.Time{}
 }
 
-// heldTime returns for how long the clock was stopped in this turn until the time now, and whether it is stopped at
-// that time.
+// heldTime returns for how long the clock was stopped in this turn, up to the time now. held is true if it is stopped
+// now.
 func (h *holdTimes) heldTime(now time.Time) (sum time.Duration, held bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -73,8 +75,8 @@ func (h *holdTimes) heldTime(now time.Time) (sum time.Duration, held bool) {
 	return h.sum + max(0, now.Sub(h.since)), true
 }
 
-// startBot runs Contestant.Serve if it is set, otherwise it starts the bot's process. w measures the time that
-// the process uses.
+// startBot runs Contestant.Serve if that is set; otherwise it starts the bot's process. w measures how much time
+// other programs take from the process.
 func startBot(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 	if b.Serve == nil {
 		return startProcess(ctx, b, w)
@@ -91,14 +93,16 @@ func newLocal(ctx context.Context, serve func(lines io.Reader, answers io.Writer
 	return l
 }
 
-// BeginTurn resumes no bot: a bot without a process of its own is never stopped between its turns.
+// BeginTurn only begins to count how long the clock is stopped. It need not resume the bot: a bot without a process
+// of its own is never stopped between turns.
 func (l *local) BeginTurn(time.Time, time.Duration) error {
 	l.holds.begin()
 	l.overslept = 0
 	return nil
 }
 
-// Loss returns for how long in this turn the clock was stopped or the referee slept too long.
+// Loss returns for how long in this turn the clock was stopped or the referee slept too long. This time does not
+// count as the bot's.
 func (l *local) Loss(since, now time.Time, _ bool) fairclock.Loss {
 	sum, held := l.holds.heldTime(now)
 	loss := fairclock.Loss{}.Plus(min(sum+l.overslept, max(0, now.Sub(since))))
@@ -155,7 +159,7 @@ func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	}
 }
 
-// endError returns why no line can come any more: the match was canceled, or Serve has returned.
+// endError returns why no further line can come: the match was canceled, or Serve has returned.
 func (l *local) endError() error {
 	if err := l.ctx.Err(); err != nil {
 		return err
@@ -163,8 +167,8 @@ func (l *local) endError() error {
 	return l.serveReason()
 }
 
-// serveReason returns the fault of a bot whose Serve function has returned too early: the fault.Reason that Serve
-// returned, fault.Failed for any other error, or fault.Returned if there was no error.
+// serveReason returns the fault of a bot whose Serve function has returned too early. It is the error of Serve if
+// that is a fault.Reason, fault.Failed for any other error, and fault.Returned if there was no error.
 func (l *local) serveReason() fault.Reason {
 	if r, ok := errors.AsType[fault.Reason](l.serveError); ok {
 		return r
@@ -194,7 +198,8 @@ func (l *local) Rest() []byte   { return l.lines.rest() }
 func (l *local) EndTurn()       { l.lines.endTurn() }
 func (l *local) Stderr() []byte { return nil }
 
-// Close waits for Serve to return, at most for grace. It cannot interrupt Serve, which may wait for a person.
+// Close waits until Serve has returned, but not longer than grace. It cannot interrupt Serve, which may be waiting
+// for a person.
 func (l *local) Close(grace time.Duration) {
 	l.inbox.close()
 	if grace > 0 {

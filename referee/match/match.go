@@ -21,9 +21,9 @@ import (
 )
 
 // Match is a series of deals between the same bots. A deal is what one seed determines, such as the order of the
-// cards. Each deal is played once in every rotation, an assignment of the bots to the seats, so that no bot gains
-// by lucky cards. Bots have separate processes in each rotation, and new ones for a deal whose opening has hidden
-// cards that they have seen, so that no process plays a deal twice.
+// cards. Each deal is played once in every rotation, an assignment of the bots to the seats, so that no bot gains by
+// lucky cards. No process plays a deal twice: bots have separate processes in each rotation. They also get new ones
+// for a deal whose hidden cards they have already seen in an earlier deal with the same opening.
 type Match struct {
 	Variant   *rules.Variant
 	Bots      []Contestant // in the order of the seats in rotation 0
@@ -31,40 +31,43 @@ type Match struct {
 	FirstDeal int // number of the first deal that is played
 	Seed      rules.Seed
 	Clock     referee.Clock // of the bots that have no clock of their own
-	// Openings are moves with which deals begin: deal i begins with Openings[i % len(Openings)]. nil means none.
+	// Openings are moves with which deals begin before the bots play: deal i begins with Openings[i % len(Openings)].
+	// nil means none.
 	Openings []referee.DealOpening
 	// Adjudication has the rules by which the bots' own scores end games; the zero value has none.
 	Adjudication referee.Adjudication
-	// EarlierGames are the games that were played before the match was interrupted. They are not played again,
-	// and their faults count.
+	// EarlierGames are the games that were played before the match was interrupted. They are not played again, but the
+	// faults of bots in them count.
 	EarlierGames []referee.PlayedGame
 	// OnlyRotations are the numbers of the rotations (seatings of the bots) that are played; nil means all.
 	OnlyRotations []int
-	// Patience is how long the referee waits for the answer of a late bot, in the bot's own time. The answer does
-	// not count: only its arrival time is written to the bot's log. 0 means not to wait.
+	// Patience is how long the referee waits for the answer of a bot that is already late; time that other programs
+	// take does not count. The answer does not count either: only its arrival time is written to the bot's log. 0
+	// means not to wait.
 	Patience time.Duration
 
 	Resources Resources
 	Observer  Observer
 
-	// start starts a bot. It is nil except in tests; nil means startBot.
+	// start starts a bot. nil means startBot; only tests set another function.
 	start startFunc
 }
 
-// Resources are the part of the machine that a match uses. The zero value is one worker thread on any core.
+// Resources says which part of the machine a match may use. The zero value is one worker thread on any core.
 type Resources struct {
 	// Workers has an element for each worker, a thread that plays games: the number of the core to which the
 	// thread and its bots are bound, or cores.Any. There are never more workers than rotations.
 	Workers []int
-	// ParallelRotations is the number of rotations (assignments of the bots to the seats) that are played, and
-	// have processes, at the same time; 0 means all. The next rotations start when these have played all deals. A
-	// bot is disqualified for its faults in all rotations so far.
+	// ParallelRotations is the number of rotations (assignments of the bots to the seats) that are played at the same
+	// time; 0 means all. The next rotations start when these have played all deals. A bot can be disqualified for its
+	// faults in all rotations so far.
 	ParallelRotations int
 	// Low gives the workers and the bots the lowest priority, so that they do not slow down other matches.
 	Low bool
 }
 
-// Rotations returns how often each deal is played: once for each rotation of the bots through the seats.
+// Rotations returns the number of rotations: how many times each deal is played, each time with the bots in other
+// seats.
 func (m *Match) Rotations() int { return len(m.Bots) }
 
 func (m *Match) endDeal() int { return m.FirstDeal + m.Deals }
@@ -122,8 +125,7 @@ func (m *Match) Check() error {
 	return m.Clock.Check()
 }
 
-// PlayGame plays one game: the first deal, with each bot in its first seat. The fields Deals and OnlyRotations
-// have no effect.
+// PlayGame plays a single game: the first deal in the first rotation. It ignores the fields Deals and OnlyRotations.
 func (m *Match) PlayGame(ctx context.Context) (game *referee.GameResult, err error) {
 	one := *m
 	one.Deals, one.OnlyRotations = 1, []int{0}
@@ -134,12 +136,12 @@ func (m *Match) PlayGame(ctx context.Context) (game *referee.GameResult, err err
 	return game, err
 }
 
-// Play plays all games, and returns when the processes of all bots have ended. It calls done, unless it is nil,
-// with each finished game, never twice at the same time. Games may finish out of order, because a void game is
-// played again later.
+// Play plays all games, and returns when the processes of all bots have ended. It calls done, which may be nil, with
+// each finished game; it never makes two of these calls at the same time. Games may finish out of order: a game that
+// does not count is played again later.
 //
-// Play returns the error of the context, or the first error of done, which ends the match, or the failure of the
-// referee in a game that has failed in every try.
+// Play returns the error of Check, the error of ctx, the first error of done, which ends the match, or the failure of
+// the referee in a game that has failed in every try.
 func (m *Match) Play(ctx context.Context, done func(*referee.GameResult) error) error {
 	if err := m.Check(); err != nil {
 		return err
@@ -182,8 +184,9 @@ func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 // lowestPriority is the nice value with the lowest priority.
 const lowestPriority = 19
 
-// worker plays games on one thread and the given core: the games of some rotations (assignments of bots to seats),
-// until no game is left. players has the processes of all bots of the match. The bots end with the thread.
+// worker plays games on one thread, which it binds to the given core, until no game of the given rotations
+// (assignments of bots to seats) is left. players has the processes of all bots of the match. The bots end with the
+// thread.
 func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core int, players *fairclock.Players) error {
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	if err := cores.Bind(core); err != nil {
@@ -241,8 +244,9 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 	}
 }
 
-// OwnTime sums the bots' own time for all moves of a match with one worker, without the time that other programs
-// took. Set its Watch method as Observer.Watch. Void games do not count.
+// OwnTime adds up how much time the bots of a match took for their moves, without the time that other programs took.
+// The match must have only one worker. To use it, set Observer.Watch to the method Watch. Games that do not count are
+// left out.
 type OwnTime struct {
 	Bots int // if positive, the number of bots of the match; then only the moves of Bot count
 	Bot  int // the index of a bot of the match
@@ -250,7 +254,7 @@ type OwnTime struct {
 	finishedGames, currentGame time.Duration
 }
 
-// Watch adds the time of the last move of g, without the time that other programs took. Set it as Observer.Watch.
+// Watch adds the time that the bot took for the last move of g. Use it as Observer.Watch.
 func (o *OwnTime) Watch(g *referee.Game) {
 	n := len(g.Record.Moves)
 	switch {
@@ -265,5 +269,5 @@ func (o *OwnTime) Watch(g *referee.Game) {
 	}
 }
 
-// Sum returns the sum over the finished games and the current one.
+// Sum returns the total time over the finished games and the current game.
 func (o *OwnTime) Sum() time.Duration { return o.finishedGames + o.currentGame }

@@ -13,15 +13,15 @@ type Observer struct {
 	// Trace receives all lines to and from the bots. Several workers may call it at the same time.
 	Trace func(referee.Traffic)
 	// Watch receives each game when it has begun, after each move, and when it has ended. Several workers may call it
-	// at the same time. No clock runs meanwhile, and the game waits until Watch returns.
+	// at the same time. No bot's clock runs during the call, and the game waits until Watch returns.
 	Watch func(*referee.Game)
-	// Trouble receives a *VoidError or a *BusyError. It is never called twice at the same time, nor at the same
-	// time as the function that receives finished games.
+	// Trouble receives a *VoidError or a *BusyError. No two calls of it happen at the same time, nor a call of it and
+	// of the function that receives finished games.
 	Trouble func(error)
 }
 
-// VoidError reports a game that does not count and will be played again. The cause is a failure of the referee
-// or, if Err is a *StarvedError, that other programs kept the machine too busy.
+// VoidError reports a game that does not count and will be played again. If Err is a *StarvedError, other programs
+// kept the machine too busy. Otherwise Err is a failure of the referee.
 type VoidError struct {
 	Deal, Rotation int
 	Err            error
@@ -46,8 +46,8 @@ func (b *BusyError) Error() string {
 // busyInterval is the shortest time between two reports that the machine is busy.
 const busyInterval = time.Minute
 
-// reports calls the functions that receive the finished games and the problems of a match. It never makes two of these
-// calls at the same time.
+// reports calls the functions that receive the finished games and the problems of a match. It never makes two of
+// these calls at the same time.
 type reports struct {
 	onGame    func(*referee.GameResult) error
 	onTrouble func(error)
@@ -75,8 +75,8 @@ func (r *reports) reportVoid(v *VoidError) {
 	r.onTrouble(v)
 }
 
-// reportBusy adds the results of fairclock.Monitor.Busy to two sums: CPU time used by other programs, and total time
-// of the cores. At most once in busyInterval it reports the sums as a *BusyError.
+// reportBusy adds to the sums of CPU time used by other programs and of the total time of the cores, which
+// fairclock.Monitor.Busy returns. At most once in busyInterval it reports these sums as a *BusyError.
 func (r *reports) reportBusy(othersCPU, coreTime time.Duration) {
 	if r.onTrouble == nil || coreTime == 0 {
 		return

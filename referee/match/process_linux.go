@@ -20,9 +20,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// process is a bot that is a child process on Linux. It implements BotConn. One goroutine, locked to its thread,
-// starts the bot and does all reading and writing. It waits in one epoll for stdout, stderr and the pidfd, so
-// that a turn costs two process switches, and the end of the bot is noticed at once.
+// process is a bot that is a child process on Linux. It implements BotConn. A single goroutine, locked to its thread,
+// starts the bot and does all reading and writing. It waits for stdout, stderr and the pidfd in one epoll. Therefore
+// a turn costs only two process switches, and the end of the bot is noticed at once.
 type process struct {
 	ctx context.Context
 	// Non-blocking file descriptors of the referee's ends of the pipes to the bot; -1 if closed.
@@ -40,11 +40,11 @@ type process struct {
 
 func (p *process) isUnsandboxed() bool { return p.bot.Sandbox == nil }
 
-// isFrozenBetweenTurns reports whether the bot is stopped while it has no turn.
+// isFrozenBetweenTurns reports whether the bot is stopped whenever it is not its turn.
 func (p *process) isFrozenBetweenTurns() bool { return !p.isUnsandboxed() && p.bot.Sandbox.Freeze }
 
-// startProcess starts a bot as a child process. The process ends when the calling thread ends. w measures the time
-// that the process uses.
+// startProcess starts a bot as a child process. The process ends when the calling thread ends. w measures how much
+// time other programs take from the process.
 func startProcess(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 	p := &process{log: cutlog.Buffer{Limit: MaxLog}, ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b, turn: fairclock.NewTurn(w, time.Now())}
 	if err := p.start(b); err != nil {
@@ -156,8 +156,8 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	}
 }
 
-// await sleeps until the bot writes, exits or closes its stdin, but at most for the time left. It reads what is on
-// stderr, sets p.exited after an exit, and returns the time at which it woke.
+// await sleeps until the bot writes, exits or closes its stdin, but not longer than left. It reads what is on stderr,
+// sets p.exited after an exit, and returns the time at which it woke.
 func (p *process) await(now time.Time, left time.Duration) (woken time.Time, err error) {
 	if p.epoll == 0 {
 		if err := p.register(); err != nil {
@@ -184,8 +184,9 @@ func (p *process) await(now time.Time, left time.Duration) (woken time.Time, err
 	return woken, nil
 }
 
-// handleClosedInput is called when the bot has closed its stdin. If the pipe contains lines that the bot has not
-// read, it sets p.deaf, and the bot is at fault. Otherwise the bot may still answer, and the next write fails.
+// handleClosedInput is called when the bot has closed its stdin. If the pipe still contains lines, the bot can never
+// read them, and handleClosedInput sets p.deaf: the bot is at fault. Otherwise the bot may still answer, and the next
+// write fails.
 func (p *process) handleClosedInput() {
 	unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, p.stdin, nil) // otherwise it is reported again and again
 	if n, err := unix.IoctlGetInt(p.stdin, unix.TIOCINQ); err == nil && n > 0 {
@@ -218,7 +219,7 @@ func (p *process) registerEvents(fd int, events uint32) error {
 	return nil
 }
 
-// awaitRoom waits until the full pipe to the bot has room, but at most for the time most. left is the remaining time
+// awaitRoom waits until the full pipe to the bot has room, but not longer than most. left is how much time remains
 // for writing all lines; when it is over, awaitRoom returns a fault.Reason.
 func (p *process) awaitRoom(left, most time.Duration) error {
 	p.turn.RecordFullInput()
@@ -249,8 +250,8 @@ func (p *process) awaitRoom(left, most time.Duration) error {
 	return nil
 }
 
-// drainStderr moves the output on stderr to the log, without waiting. It reads at most 256 KB, so that a bot that
-// writes without end cannot keep the referee busy.
+// drainStderr moves the output on stderr to the log without waiting for more. It reads at most 256 KB at once, so
+// that a bot that writes without end cannot keep the referee busy.
 func (p *process) drainStderr() {
 	var buf [4 << 10]byte
 	for range 64 {
@@ -277,8 +278,8 @@ const (
 	reportWait = time.Minute
 )
 
-// closedPipeFault returns the fault of a bot that closed its stdin or stdout. It first waits a moment for the bot
-// to exit. If the bot exits, the fault describes how; otherwise it has the kind how.
+// closedPipeFault returns the fault of a bot that closed its stdin or stdout. It first waits a moment, since the bot
+// may be exiting. If the bot exits, the fault says how it exited; otherwise the fault has the given kind, how.
 func (p *process) closedPipeFault(how fault.Kind) error {
 	moment := 100 * time.Millisecond
 	if !p.isUnsandboxed() {
@@ -302,8 +303,8 @@ func (p *process) closedPipeFault(how fault.Kind) error {
 	return p.endFault(p.sandbox.Wait())
 }
 
-// endFault returns the fault of a bot whose sandbox ended with the status s. It returns another error if the bot
-// could not be started by a fault of the machine.
+// endFault returns the fault of a bot whose sandbox ended with the status s. If the machine is to blame that the bot
+// could not be started, the error is not a fault.Reason.
 func (p *process) endFault(s sandbox.Status) error {
 	switch s.Reason {
 	case sandbox.MemoryLimit:
@@ -330,8 +331,8 @@ func (p *process) endFault(s sandbox.Status) error {
 	return exitReason(s.Code, s.Signal).WithUnfinishedLine(p.Rest())
 }
 
-// exitReason returns the fault of a process that ended by the given signal, or with the exit status if signal is
-// 0.
+// exitReason returns the fault of a process that has ended. If signal is 0, the process exited with the given status;
+// otherwise the signal ended it.
 func exitReason(status int, signal syscall.Signal) fault.Reason {
 	if signal != 0 {
 		return fault.Reason{Kind: fault.Signalled, Signal: int(signal), Name: unix.SignalName(signal)}
@@ -437,8 +438,8 @@ func (p *process) Loss(since, now time.Time, answered bool) fairclock.Loss {
 	return p.turn.Loss(since, now, answered)
 }
 
-// hasEnded reports whether the bot has ended although the sandbox has not reported the end yet. It looks at the
-// children of the sandbox's init process.
+// hasEnded reports whether the bot has ended although the sandbox has not reported that yet. It looks for the bot
+// among the children of the sandbox's init process.
 func (p *process) hasEnded() bool {
 	if p.isUnsandboxed() {
 		return false

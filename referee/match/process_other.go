@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// process is a bot that is a child process on systems other than Linux. It implements BotConn by a local, whose
-// Serve copies the lines between the referee and the process.
+// process is a bot that is a child process on systems other than Linux. It implements BotConn by embedding a local,
+// whose Serve function copies the lines between the referee and the process.
 type process struct {
 	*local
 	sandbox *sandbox.Process // of level LevelNone
@@ -105,7 +105,7 @@ func (p *process) Stderr() []byte {
 }
 
 // closedPipeFault returns the fault of a bot that closed its stdin or stdout. If the process has ended, the fault
-// describes how; otherwise it has the kind how.
+// says how it ended; otherwise the fault has the given kind, how.
 func (p *process) closedPipeFault(how fault.Kind) fault.Reason {
 	select {
 	case <-p.done:

@@ -13,20 +13,22 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// rotation is the part of a match in which each bot always has the same seat: one game for each deal. The bots
-// have processes of their own for each rotation.
+// rotation is the part of a match in which each bot keeps the same seat: one game for each deal. The bots have other
+// processes in each rotation.
 type rotation struct {
 	match  *Match
 	ctx    context.Context
 	number int
 	table  *table
 	seats  []*seat
-	// openingSeeds has the seeds of the openings that the bots' present processes have played.
+	// openingSeeds has the seeds of the openings (given first moves) that the present processes of the bots have
+	// played.
 	openingSeeds map[referee.Hex]bool
 }
 
-// newRotation returns rotation number of the match, one assignment of the bots to the seats. w measures the time
-// of its bots. The rotation calls reportBusy when other programs may have taken time from a bot.
+// newRotation returns the rotation of the match with the given number; a rotation is one assignment of the bots to
+// the seats. w measures how much time other programs take from its bots. The rotation calls reportBusy when other
+// programs may have taken time from a bot.
 func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor, reportBusy func()) *rotation {
 	t := &table{patience: m.Patience, anyRemote: m.anyRemote(), reportBusy: reportBusy}
 	start := m.start
@@ -43,8 +45,8 @@ func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor
 }
 
 // playDeal plays one deal (the game that one seed determines) with each bot in its seat of this rotation. out[n] is
-// true if the bot with the number n in the match is disqualified. The error is a failure of the referee, or the error
-// of the context; the caller must then end the bots' processes.
+// true if bot n of the match is disqualified. If the error is not nil, it is a failure of the referee or the error of
+// the context, and the caller must end the bots' processes.
 func (r *rotation) playDeal(deal int, out []bool) (result *referee.GameResult, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -80,8 +82,8 @@ func (r *rotation) playDeal(deal int, out []bool) (result *referee.GameResult, e
 	return result, nil
 }
 
-// knowsCards reports whether the bots' processes have already seen the hidden cards of a deal, given by its number,
-// because an earlier opening had the same seed. Other processes must then play the deal.
+// knowsCards reports whether the bots' processes have already seen the hidden cards of the deal with the given
+// number. That is so if an earlier opening had the same seed. The deal must then be played by new processes.
 func (r *rotation) knowsCards(deal int) bool {
 	own := r.match.opening(deal).Seed
 	if own == nil || !r.openingSeeds[*own] {
@@ -100,7 +102,7 @@ func (m *Match) opening(deal int) (o referee.DealOpening) {
 	return o
 }
 
-// head returns the part of the replay of a deal that is known before the game: seeds, seats, clocks and options.
+// head returns the replay of a deal as far as it is known before the game: seeds, seats, clocks and options.
 func (r *rotation) head(deal int) referee.Replay {
 	m := r.match
 	head := referee.Replay{

@@ -16,15 +16,16 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// Sandbox says how strictly a bot is confined, and what its limits are.
+// Sandbox says how strictly a bot is confined, and which limits it has.
 type Sandbox struct {
 	Level  sandbox.Level
 	Limit  sandbox.Limit
 	Freeze bool // stop the bot while it is not its turn; requires sandbox.LevelFull
 }
 
-// spec returns how to start the bot with or without its sandbox: program, arguments, directory, visible files and
-// limits. b.Temp must be the bot's own directory. The error is a fault.Reason if the bot is to blame.
+// spec returns what is needed to start the bot with or without its sandbox: program, arguments, directory, visible
+// files and limits. b.Temp must be a directory for this bot alone. If the bot is to blame for the error, it is a
+// fault.Reason.
 func (b Contestant) spec() (sandbox.Spec, error) {
 	h := b.Sandbox
 	switch {
@@ -48,8 +49,8 @@ func (b Contestant) spec() (sandbox.Spec, error) {
 	return s, nil
 }
 
-// visibleFiles returns a Spec with the command of a sandboxed bot and the files of the user that are visible in
-// the sandbox: the bot's directory and the files that the command names.
+// visibleFiles returns a Spec with the command of a bot in a sandbox and the user's files that are visible there: the
+// bot's directory and the files that the command names.
 func (b Contestant) visibleFiles() (sandbox.Spec, error) {
 	s := sandbox.Spec{Args: b.Command, Dir: b.Dir, VisiblePaths: b.Show}
 	if s.Dir != "" {
@@ -90,8 +91,8 @@ func (b Contestant) visibleFiles() (sandbox.Spec, error) {
 	return s, nil
 }
 
-// startError converts the error of starting a bot to a fault.Reason, unless this machine is to blame, for
-// instance because it has no memory left.
+// startError converts err, with which a bot could not be started, to a fault.Reason. It does not convert an error for
+// which this machine is to blame, for instance because it has no memory left.
 func startError(b Contestant, err error) error {
 	if s, ok := errors.AsType[*sandbox.StepError](err); ok {
 		if s.Step != "program" {
@@ -115,8 +116,8 @@ func startError(b Contestant, err error) error {
 	}
 }
 
-// ObstacleReason returns why the system cannot execute a bot's file, as a fault of the bot. word is the first word of
-// the bot's command, and dir the bot's directory. ok is false if the file does not exist or shows no reason.
+// ObstacleReason returns why the system cannot execute a bot's file, as a fault.Reason. word is the first word of the
+// bot's command, and dir the bot's directory. ok is false if there is no such file, or if no reason is found.
 func ObstacleReason(word, dir string) (r fault.Reason, ok bool) {
 	o, ok := interpreter.FindObstacle(word, dir)
 	if !ok {

@@ -12,10 +12,10 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// schedule assigns the games of a match to workers so that results do not depend on the number of workers. A bot
-// is disqualified from a deal if it had referee.MaxFaults faults in earlier deals of all rotations (assignments
-// of the bots to the seats). Therefore a rotation that is ahead of the others waits while their unfinished games
-// can still disqualify a bot.
+// schedule assigns the games of a match to workers in such a way that results do not depend on the number of workers.
+// A bot is disqualified from a deal if it had referee.MaxFaults faults in earlier deals of all rotations (assignments
+// of the bots to the seats). A rotation that is ahead of the others must therefore wait as long as their unfinished
+// games can still disqualify a bot.
 type schedule struct {
 	match *Match
 
@@ -31,10 +31,10 @@ type schedule struct {
 	reports reports
 }
 
-// place identifies a game of a match.
+// place says which game of a match is meant: its deal and its rotation, the seating of the bots.
 type place struct{ deal, rotation int }
 
-// scheduledGame is a game that is assigned to a worker.
+// scheduledGame is a game that is assigned to a worker and not finished.
 type scheduledGame struct {
 	place
 	disqualifiedBots []bool    // by bot
@@ -44,7 +44,7 @@ type scheduledGame struct {
 	notBefore        time.Time // earliest time to play a void game again
 }
 
-// maxTries is the number of failures of the referee in the same game after which the match ends.
+// maxTries is how many times the referee may fail in the same game. Then the match ends.
 const maxTries = 3
 
 // minPause is the pause before a game is played again for the first time because the machine was too busy. Each
@@ -54,8 +54,8 @@ const (
 	maxPause = time.Minute
 )
 
-// maxAhead is how many later deals a worker may play while a game that did not count waits to be played again. It
-// is limited because a sequential test needs the games in order.
+// maxAhead is how many later deals a worker may play while a game that did not count waits to be played again. The
+// number is limited because a tournament may need the games in order.
 const maxAhead = 100
 
 func newSchedule(m *Match, done func(*referee.GameResult) error) *schedule {
@@ -79,24 +79,25 @@ func newSchedule(m *Match, done func(*referee.GameResult) error) *schedule {
 	return s
 }
 
-// setRotations sets the rotations (assignments of the bots to the seats) that the schedule assigns to workers: from
-// number first to number last-1.
+// setRotations sets which rotations (assignments of the bots to the seats) the schedule assigns to workers: those
+// with the numbers first to last-1.
 func (s *schedule) setRotations(first, last int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.firstRotation, s.endRotation = first, last
 }
 
-// wake wakes all waiting workers. It holds the lock so that no worker misses it.
+// wake wakes all workers that wait for a game. It holds the lock, so that it cannot come between a worker's check and
+// its wait.
 func (s *schedule) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cond.Broadcast()
 }
 
-// nextGame assigns the next game of the given rotations to a worker. First come games in which the referee
-// failed, then the earliest game that was not played yet, then games for which the machine was too busy and whose
-// pause is over. It waits until one can be played, and returns nil if all are finished.
+// nextGame assigns the next game of the given rotations to a worker. First come games in which the referee failed,
+// then the earliest game that was not played yet, then games for which the machine was too busy and whose pause is
+// over. It waits until one of these games can be played, and returns nil if all are finished.
 func (s *schedule) nextGame(ctx context.Context, rotations []int) (*scheduledGame, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,8 +141,8 @@ func (s *schedule) nextGame(ctx context.Context, rotations []int) (*scheduledGam
 	}
 }
 
-// nextDeal returns the number of the next deal of a rotation to assign, or Match.endDeal if there is no other. It
-// skips the deals that were played before the match was interrupted.
+// nextDeal returns the number of the next deal to assign in a rotation (seating of the bots), or Match.endDeal if
+// there is none. It skips the deals that were played before the match was interrupted.
 func (s *schedule) nextDeal(rotation int) int {
 	deal := s.nextDeals[rotation]
 	for _, played := slices.BinarySearch(s.earlierDeals[rotation], deal); played; _, played = slices.BinarySearch(s.earlierDeals[rotation], deal) {
@@ -151,8 +152,8 @@ func (s *schedule) nextDeal(rotation int) int {
 	return min(deal, s.match.endDeal())
 }
 
-// disqualifiedBots reports for each bot of the match whether it is disqualified from a deal. ok is false if
-// unfinished games of earlier deals can still change the answer.
+// disqualifiedBots returns for each bot of the match whether it is disqualified from a deal. ok is false if that is
+// not certain yet, because unfinished games of earlier deals can still disqualify a bot.
 func (s *schedule) disqualifiedBots(deal int) (disqualified []bool, ok bool) {
 	unfinished := 0
 	for rotation := s.firstRotation; rotation < s.endRotation; rotation++ {
@@ -182,8 +183,8 @@ func (s *schedule) disqualifiedBots(deal int) (disqualified []bool, ok bool) {
 	return disqualified, true
 }
 
-// finishGame removes g from the games that are not finished, counts the faults in its result, and passes the
-// result to the function done of Match.Play. It returns the error of done.
+// finishGame removes g from the unfinished games, counts the faults in its result, game, and passes the result to the
+// function done of Match.Play. It returns the error of done.
 func (s *schedule) finishGame(g *scheduledGame, game *referee.GameResult) error {
 	s.mu.Lock()
 	s.openGames = slices.DeleteFunc(s.openGames, func(o *scheduledGame) bool { return o == g })
@@ -195,9 +196,9 @@ func (s *schedule) finishGame(g *scheduledGame, game *referee.GameResult) error 
 	return s.reports.reportGame(game)
 }
 
-// voidGame records that the game g does not count, and schedules it to be played again. The error why is a
-// *StarvedError or a failure of the referee. If the referee has failed in this game maxTries times, voidGame returns
-// an error, which ends the match.
+// voidGame records that the game g does not count, and schedules it to be played again. why is the reason: a
+// *StarvedError or a failure of the referee. When the referee has failed in this game maxTries times, voidGame
+// returns an error, which ends the match.
 func (s *schedule) voidGame(g *scheduledGame, why error) error {
 	s.reports.reportVoid(&VoidError{g.deal, g.rotation, why})
 	s.mu.Lock()

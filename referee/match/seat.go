@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// seat is a bot in one seat for all games of a rotation, in which the bots do not change seats. The bot's process
-// runs until its first fault. The next game then starts a new process.
+// seat is a bot in one seat, for all games of a rotation, in which the bots do not change seats. The bot's process
+// runs until the bot's first fault. The next game then starts a new process.
 type seat struct {
 	Contestant
 	*table
@@ -48,10 +48,10 @@ type session struct {
 	pendingFault error  // a fault between turns, which the next turn reports; may be nil
 }
 
-// playGame starts the bots that have no process, makes the moves of the opening, and plays g to its end. out[n] is
-// true if the bot with the number n in the match is disqualified; such a bot forfeits the game at once. If watch is
-// not nil, it is called with each position. The error is a failure of the referee, or the error of ctx. After an
-// error, the caller must end the bots' processes.
+// playGame starts the bots that have no process, makes the moves of opening, and plays g to its end. out[n] is true
+// if bot n of the match is disqualified; it then forfeits the game at once. watch is called with the game at each
+// position; it may be nil. If the error is not nil, it is a failure of the referee or the error of ctx, and the
+// caller must end the bots' processes.
 func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*seat, out []bool, watch func(*referee.Game)) error {
 	if err := startAll(g, seats, out); err != nil {
 		return err
@@ -101,8 +101,8 @@ func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*s
 	return nil
 }
 
-// sendToFollowers sends each bot with Contestant.Follows the new events, and what the bot may know of the position.
-// It skips the bot that is to move, which gets them with its turn.
+// sendToFollowers sends new events and a view (what a bot may know of the position) to each bot for which
+// Contestant.Follows is set. It skips the bot that is to move, which gets them with its turn.
 func sendToFollowers(g *referee.Game, seats []*seat) {
 	for _, s := range seats {
 		if s.Follows && s.session != nil && s.pendingFault == nil && s.place != g.Turn() && !g.IsOver() && !g.HasForfeited(s.place) {
@@ -112,10 +112,10 @@ func sendToFollowers(g *referee.Game, seats []*seat) {
 	}
 }
 
-// startAll starts the bots that have no process, and waits until they are ready. out[n] is true if the bot with the
-// number n in the match is disqualified. Bots that are disqualified or fail to start forfeit g. The processes start
-// at the same time, except that bots that are stopped between their turns start one after the other, so that each has
-// the core for itself.
+// startAll starts the bots that have no process, and waits until they are ready. out[n] is true if bot n of the match
+// is disqualified. Bots that are disqualified or fail to start forfeit g. All processes start at the same time. There
+// is one exception: bots that are stopped between their turns start one after the other, so that each has the core
+// for itself.
 func startAll(g *referee.Game, seats []*seat, out []bool) error {
 	for _, s := range seats {
 		if out[s.number] {
@@ -155,7 +155,8 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 	return nil
 }
 
-// startFunc starts a bot. b.Temp must be the bot's own directory. w measures the time that the process uses.
+// startFunc is a function that starts a bot. b.Temp must be a directory for this bot alone. w measures how much time
+// other programs take from the bot's process.
 type startFunc func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error)
 
 func (s *seat) launch() error {
@@ -196,8 +197,8 @@ func lineFault(k fault.Kind, line []byte) fault.Reason {
 	return fault.Reason{Kind: k, Line: fault.Raw(protocol.Clip(line))}
 }
 
-// startFault marks the fault of a bot that is not ready yet with BeforeReady, unless its kind implies that already. It
-// returns other errors unchanged.
+// startFault sets BeforeReady in the fault of a bot that has not been ready yet, unless the kind of the fault implies
+// that. It returns other errors unchanged.
 func startFault(err error) error {
 	switch e := err.(type) {
 	case fault.Reason:
@@ -210,7 +211,7 @@ func startFault(err error) error {
 	return err
 }
 
-// playTurn sends the bot its turn, and makes the move that it answers with.
+// playTurn sends the bot the lines of its turn in g, waits for the answer, and makes the move of the answer in g.
 func (s *seat) playTurn(g *referee.Game) error {
 	s.info = nil
 	now := time.Now()
@@ -241,10 +242,10 @@ func (s *seat) playTurn(g *referee.Game) error {
 	return g.Move(msg.Move, referee.MoveTime{Took: at.Sub(sent), Credit: credit}, s.info)
 }
 
-// awaitAnswer waits for the answer to a turn, whose lines are sent, or to the greeting if sent is nil. now is the
-// current time. at is the time at which the answer came. If an answer to a turn came after limit.Due, credit is the
-// time that other programs took from the bot; it does not count as the bot's time. If the bot is late even with this
-// credit, the error is a LateError whose reason is why.
+// awaitAnswer waits for the bot's answer and returns it as msg. sent has the lines of the turn that must be answered;
+// it is nil for the greeting. now is the current time, and limit the time limit. at is when the answer came. If the
+// answer to a turn came after limit.Due but is in time, credit is the time that other programs took from the bot and
+// that does not count. If the bot is late in spite of that, the error is a LateError with the reason why.
 func (s *seat) awaitAnswer(now time.Time, limit fairclock.Allowance, sent []byte, why fault.Reason) (
 	msg protocol.BotLine, at time.Time, credit time.Duration, err error,
 ) {
@@ -281,7 +282,7 @@ func (s *seat) awaitAnswer(now time.Time, limit fairclock.Allowance, sent []byte
 	}
 }
 
-// movesIn returns the legal moves in a turn line, the last of the given lines.
+// movesIn returns the legal moves of a turn. The last of the given lines must be the turn line, which lists them.
 func movesIn(lines []byte) protocol.Words {
 	lines = bytes.TrimSuffix(lines, lf)
 	turn, _ := protocol.ParseReferee(lines[bytes.LastIndexByte(lines, '\n')+1:])
@@ -294,9 +295,9 @@ func isAnswer(line []byte) bool {
 	return err == nil && (msg.Verb == protocol.Move || msg.Verb == protocol.Ready)
 }
 
-// readBetweenTurns handles what the bot wrote after its last turn, and writes before the time until. now is the
-// present time. It returns a fault for a move, since it is not the bot's turn, and for any line that the protocol
-// does not allow.
+// readBetweenTurns handles the lines that the bot has written since its last turn or writes before the time until.
+// now is the present time. It returns a fault.Reason for a move, since it is not the bot's turn, and for any line
+// that the protocol does not allow.
 func (s *seat) readBetweenTurns(now, until time.Time) error {
 	if s.pendingFault != nil {
 		return s.pendingFault
@@ -320,8 +321,8 @@ func (s *seat) readBetweenTurns(now, until time.Time) error {
 	}
 }
 
-// handleLine handles one line of the bot, and stores an info line or a comment. It returns the parsed line, and a
-// fault.Reason if the line is not allowed at this moment.
+// handleLine handles one line of the bot, which was read at the time at. It stores info lines and comments. It
+// returns the parsed line, and a fault.Reason if the line is not allowed at this moment.
 func (s *seat) handleLine(at time.Time, line []byte) (protocol.BotLine, error) {
 	s.trace(s.place, true, at, line)
 	msg, err := protocol.ParseBot(line)
@@ -345,8 +346,8 @@ func (s *seat) send(lines []byte, now time.Time, limit fairclock.Allowance) erro
 	return s.write(lines, limit)
 }
 
-// write writes lines to the bot. The error is a fault if the bot does not read them within the limit, extended by
-// time that other programs took.
+// write writes lines to the bot. If the bot does not read them within the time limit, write returns a fault. The
+// limit is extended by time that other programs take.
 func (s *seat) write(lines []byte, limit fairclock.Allowance) error {
 	for deadline := limit.Due; ; {
 		n, err := s.conn.Send(lines, deadline)
@@ -363,7 +364,8 @@ func (s *seat) write(lines []byte, limit fairclock.Allowance) error {
 	}
 }
 
-// forfeit lets the seat forfeit g and ends its process if err is a fault of the bot. Otherwise it returns err.
+// forfeit makes the seat lose the game g because of err, and ends the bot's process. If err is not a fault of the
+// bot, forfeit does nothing and returns err.
 func (s *seat) forfeit(g *referee.Game, err error) error {
 	why, ok := errors.AsType[fault.Reason](err)
 	if !ok {
@@ -403,7 +405,8 @@ func (s *seat) appendLog(parts ...[]byte) {
 
 var lf = []byte{'\n'}
 
-// stop ends the process and appends its stderr to the log.
+// stop ends the bot's process, if there is one. The process may exit by itself within the time grace; then it is
+// killed. stop appends the process's stderr to the log and removes its directory for temporary files.
 func (s *seat) stop(grace time.Duration) {
 	if s.session == nil {
 		return
@@ -414,7 +417,8 @@ func (s *seat) stop(grace time.Duration) {
 	s.session = nil
 }
 
-// stopAll sends "bye" to the bots and ends their processes, all at the same time.
+// stopAll sends "bye" to the bots and ends all their processes at the same time. The processes may exit by themselves
+// within the time grace; then they are killed.
 func stopAll(grace time.Duration, seats []*seat) {
 	bye := protocol.AppendBye(nil)
 	for _, s := range seats {
@@ -428,11 +432,11 @@ func stopAll(grace time.Duration, seats []*seat) {
 	}
 }
 
-// untimed is the time limit of turns that have none. It is never reached.
+// untimed is the time limit of turns without a time limit. It is so long that it is never reached.
 const untimed = 365 * 24 * time.Hour
 
-// MinCreditedTurn is the shortest turn for which the referee asks the kernel how much of it other programs used.
-// The whole time of a shorter turn is subtracted from the bot's bank.
+// MinCreditedTurn is the shortest turn for which the referee finds out how much of it other programs took. The whole
+// time of a shorter turn is subtracted from the bot's bank (its time for all moves of a game).
 const MinCreditedTurn = 10 * time.Millisecond
 
 const (

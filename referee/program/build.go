@@ -21,11 +21,11 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// maxBuildLog is the largest number of bytes of a build's output that are stored. If there is more, the beginning
-// and the end are stored.
+// maxBuildLog is the largest number of bytes of a build's output that are stored. Of longer output, the beginning and
+// the end are stored.
 const maxBuildLog = 1 << 20
 
-// BuildError is the error of a build that fails because of the bot, so that it would fail again on the same machine.
+// BuildError is the error of a build that failed because of the bot. The build would fail again on the same machine.
 type BuildError struct{ err error }
 
 func (e *BuildError) Error() string { return e.err.Error() }
@@ -35,12 +35,13 @@ func (e *BuildError) Phrase() phrase.Text { return phrase.FromError(e.err) }
 
 func (e *BuildError) Unwrap() error { return e.err }
 
-// BuildErrorLine returns the line of a failed build's output that says why it failed, or "".
+// BuildErrorLine returns the line that says why a build failed, or "" if there is none. output is the output of the
+// build.
 func BuildErrorLine(output []byte) string { return fault.BuildCause(fault.Lines(output)) }
 
-// Build runs the build command of a bot in dir, which the command may change, and returns its output. It runs in
-// a sandbox with the given limit, or without one if level is sandbox.LevelNone. The error is a *BuildError if the
-// bot is to blame.
+// Build runs the build command of a bot in the directory dir, which the command may change. It returns the output of
+// the command, also with most errors. The command runs in a sandbox with the given limit, or without one if level is
+// sandbox.LevelNone. The error is a *BuildError if the bot is to blame.
 func Build(ctx context.Context, dir string, build []string, level sandbox.Level, limit sandbox.Limit) ([]byte, error) {
 	spec := sandbox.Spec{Path: build[0], Args: build, Dir: dir, Build: true, Limit: limit, Level: level}
 	switch {
@@ -110,8 +111,8 @@ func isForShell(word string) bool {
 	return strings.ContainsAny(word, "*`") || strings.HasPrefix(word, "$") || slices.Contains([]string{"&&", "|", ">", ";"}, word)
 }
 
-// buildStartError returns the error for a build command that could not be started in the directory dir. word is the
-// command's first word, and err the error of the system.
+// buildStartError returns the error for a build command that could not be started. dir is the directory where it
+// should run, word is the command's first word, and err is the error of the system.
 func buildStartError(word, dir string, err error) *BuildError {
 	r, ok := match.ObstacleReason(word, dir)
 	switch refused := new(interpreter.PathError); {
@@ -128,12 +129,13 @@ func machineFailed(err error) bool {
 	return slices.ContainsFunc(machines, func(of error) bool { return errors.Is(err, of) })
 }
 
-// pipeWait is how long Build waits for more output after the build has ended, in case a process that the build
-// started still runs and has the pipe open. In a sandbox no such process remains.
+// pipeWait is how long Build waits for more output after the build has ended. A process that the build started may
+// still run and have the pipe open. In a sandbox there is no such process.
 const pipeWait = 10 * time.Second
 
-// startBuild starts the program of a build. It tries again for half a second if the program's file is open for
-// writing (ETXTBSY), because a process that is being started may still have a file open that was just copied.
+// startBuild starts the program of a build. If the program's file is open for writing (ETXTBSY), startBuild tries
+// again for half a second. That can happen after the file was copied: a process that is being started at that moment
+// has the file open for a short time.
 func startBuild(spec sandbox.Spec) (p *sandbox.Process, err error) {
 	for range 50 {
 		if p, err = sandbox.Start(spec); !errors.Is(err, syscall.ETXTBSY) {

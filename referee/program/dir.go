@@ -42,9 +42,9 @@ func (r Resolver) resolveDir(ctx context.Context, source string) (Program, error
 	return Program{Contestant: bot, Games: m.Games, Source: source, Overrides: m.Match, place: source}, nil
 }
 
-// builtDir returns a directory in the cache with the bot in source, built by the command build. hash is the hash of the
-// source. The directory exists until ctx ends. The output of the build goes to r.Log or, if the build fails, into the
-// error.
+// builtDir returns a directory in the cache that has the bot of the directory source, built by the command build.
+// hash is the hash of the source. The directory exists at least until ctx ends. The output of the build is written to
+// r.Log or, if the build fails, is part of the error.
 func (r Resolver) builtDir(ctx context.Context, source, hash string, build []string) (string, error) {
 	return r.cachedDir(ctx, hashWords(append([]string{hash}, build...)...), func(ctx context.Context, dir string) error {
 		fmt.Fprintf(r.Log, "building %s: %s\n", source, strings.Join(build, " "))
@@ -67,8 +67,8 @@ func (r Resolver) builtDir(ctx context.Context, source, hash string, build []str
 	})
 }
 
-// cachedDir returns the directory in the cache for key. If there is none, it calls add to fill a new one. The directory
-// exists until ctx ends; afterwards the cache may remove it.
+// cachedDir returns the directory in the cache for key. If there is none, it calls add to make one at the path dir.
+// The directory exists until ctx ends; afterwards the cache may remove it.
 func (r Resolver) cachedDir(ctx context.Context, key string, add func(ctx context.Context, dir string) error) (string, error) {
 	cache := r.Cache
 	if cache == "" {
@@ -89,26 +89,28 @@ func (r Resolver) cachedDir(ctx context.Context, key string, add func(ctx contex
 	return h.Path, nil
 }
 
-// writeError adds advice for the user to the error of writing to the cache.
+// writeError returns err, an error of writing to the cache, with advice for the user.
 func writeError(err error) error {
 	return fmt.Errorf("cache: %w: set XDG_CACHE_HOME to a writable directory", err)
 }
 
-// MaxCache is the limit of the user's cache in bytes. When the cache exceeds this limit, it removes built bots that are
-// not in use.
+// MaxCache is the largest size of the user's cache in bytes. If the cache becomes larger, built bots that are not in
+// use are removed from it.
 const MaxCache = 4 << 30
 
 // maxUnused is how long a cache retains a directory that is not used.
 const maxUnused = 30 * 24 * time.Hour
 
-// Prune removes from the cache directory everything that was not used for 30 days. It ignores errors.
+// Prune removes from a cache everything that was not used for 30 days. cache is the directory of the cache. Prune
+// ignores errors.
 func Prune(cache string) {
 	trees.NewStore(cache, trees.Options{}).Evict(trees.Limits{Age: maxUnused}, nil)
 }
 
-// CacheDir returns the path of the directory called name below timba's directory in the user's cache. It creates
-// the directory if it does not exist. If the user has no home directory, or may not write there, CacheDir uses a
-// directory for temporary files that belongs to this user alone. The variable XDG_CACHE_HOME has precedence.
+// CacheDir returns the path of the directory called name below timba's directory in the user's cache, and creates the
+// directory if necessary. If the user has no home directory, or may not write there, CacheDir returns a directory for
+// temporary files that belongs to this user alone. If the variable XDG_CACHE_HOME is set, CacheDir uses only the
+// cache that it names.
 func CacheDir(name string) (string, error) {
 	base, err := os.UserCacheDir()
 	dir := filepath.Join(base, "timba", name)

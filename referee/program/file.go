@@ -13,12 +13,12 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// fileName matches names, without extension, that every compiler and interpreter accepts and reads in the same way.
+// fileName matches file names, without extension, that all compilers and interpreters accept.
 var fileName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// SingleFileManifest returns the manifest of a bot that consists of one file, by the extension of the file's name.
-// The bot is called like the file without its extension, unless that is "bot" or "main". For another extension it
-// returns an error that lists the possible names.
+// SingleFileManifest returns the manifest of a bot that consists of one file. The extension of the file's name
+// decides how the bot is built and run. The bot's name is that of the file without its extension, unless that is
+// "bot" or "main". For an unknown extension SingleFileManifest returns an error that lists the possible names.
 func SingleFileManifest(name string) (Manifest, error) {
 	var known []string
 	for _, f := range mainFiles {
@@ -56,8 +56,8 @@ func SingleFileManifest(name string) (Manifest, error) {
 		name, strings.Join(known, ", "), ManifestFile)
 }
 
-// WriteFile creates the directory dir of a bot that consists of one file: it writes the file and its manifest.
-// games are the games that the bot plays; nil means all.
+// WriteFile creates the directory dir of a bot that consists of one file. It writes the file, with the given name and
+// content, and its manifest. games are the games that the bot plays; nil means all.
 func WriteFile(dir, name string, content []byte, games []string) error {
 	m, err := SingleFileManifest(name)
 	if err != nil {
@@ -86,8 +86,9 @@ func WriteFile(dir, name string, content []byte, games []string) error {
 	return os.WriteFile(filepath.Join(dir, name), content, 0o644)
 }
 
-// isFile reports whether bot is the path of a single source file that must be compiled, and returns its manifest.
-// For a file that needs no compilation, ok is false, since it is started as a command.
+// isFile reports whether bot, as the user writes it, is the path of a single source file that must be compiled. It
+// also returns the manifest of such a bot. ok is false for a file that needs no compilation, which is started as a
+// command.
 func isFile(bot string) (m Manifest, ok bool) {
 	if info, err := os.Stat(bot); err != nil || !info.Mode().IsRegular() {
 		return m, false

@@ -15,8 +15,8 @@ var interpreters = []struct{ program, language string }{
 	{"luajit", "Lua"}, {"lua", "Lua"}, {"tclsh", "Tcl"}, {"php", "PHP"},
 }
 
-// Language returns the programming language of a bot: b.Language or, if it is "", the one that the bot's command
-// or its #! line reveals. It returns "" if the language is unknown.
+// Language returns the programming language of a bot. It is b.Language or, if that is "", the language that the bot's
+// command or its #! line reveals. Language returns "" if the language is unknown.
 func Language(b match.Contestant) string {
 	if b.Language != "" {
 		return b.Language
@@ -35,7 +35,8 @@ func Language(b match.Contestant) string {
 	return ""
 }
 
-// interpretedLanguage returns the language that the interpreter at path runs, such as Python for "python3.12", or "".
+// interpretedLanguage returns the language that the interpreter at path runs, such as Python for "python3.12". It
+// returns "" if path is not a known interpreter.
 func interpretedLanguage(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), ".exe")
 	name = strings.TrimRight(name, "0123456789.-")

@@ -34,7 +34,8 @@ var BotSchema []byte
 // MaxManifest is the largest size of a manifest in bytes. Manifests of uploaded bots are not trusted.
 const MaxManifest = 64 << 10
 
-// Manifest is the content of ManifestFile. docs/writing-a-bot.md, "The manifest", describes its keys.
+// Manifest is the content of a bot's ManifestFile, which says how to build and start the bot. docs/writing-a-bot.md,
+// "The manifest", describes its keys.
 type Manifest struct {
 	Name    string
 	Version string
@@ -46,8 +47,8 @@ type Manifest struct {
 	language string
 }
 
-// mainFile is a file name by which a bot in a directory without a manifest is recognized, with the commands that
-// build and run the bot.
+// mainFile is the name of a source file by which a bot without a manifest is recognized. It also has the commands
+// that build and run such a bot.
 type mainFile struct {
 	name, language string
 	build, run     []string
@@ -69,7 +70,8 @@ var mainFiles = []mainFile{
 	{"bot.php", "PHP", nil, []string{"php", "bot.php"}},
 }
 
-// languageOf returns the language of the first word of a command whose file extension reveals one, or "".
+// languageOf returns a programming language that a file name in a command reveals by its extension. It takes the
+// first such word, and returns "" if there is none.
 func languageOf(words []string) string {
 	for _, w := range words {
 		for _, m := range mainFiles {
@@ -106,7 +108,8 @@ func ReadManifest(source string) (Manifest, error) {
 	return m, nil
 }
 
-// readManifestFile returns the content of a manifest. It returns an error if the file has more than MaxManifest bytes.
+// readManifestFile returns the content of a manifest. It returns an error if the file has more than MaxManifest
+// bytes.
 func readManifestFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -145,7 +148,8 @@ func parseManifest(data string) (Manifest, error) {
 	return m, nil
 }
 
-// set stores the value of a top-level key of a manifest. As usual for TOML in Go, the case of the key does not matter.
+// set stores the value of a top-level key of a manifest. The case of the key does not matter, as usual for TOML in
+// Go.
 func (m *Manifest) set(key string, value any) (err error) {
 	switch strings.ToLower(key) {
 	case "name":
@@ -166,8 +170,8 @@ func (m *Manifest) set(key string, value any) (err error) {
 	return err
 }
 
-// setMatch stores the keys of the TOML table [match], the bot's settings for local matches. table is the name as
-// it was written, for errors.
+// setMatch stores the keys of the TOML table [match], which has the bot's settings for local matches. table is the
+// name of the table as the author wrote it, for errors.
 func (m *Manifest) setMatch(table string, value any) error {
 	keys, ok := value.(map[string]any)
 	if !ok {
@@ -193,8 +197,9 @@ func (m *Manifest) setMatch(table string, value any) error {
 	return nil
 }
 
-// overrideValue returns a value of the TOML table [match] as text, in the form in which users write it in an
-// argument. If quoted is true, the value must be a string in TOML; otherwise it must be a whole number.
+// overrideValue returns a value of the TOML table [match] as text, in the form that users write on the command line.
+// If quoted is true, the value must be a string in TOML; otherwise it must be a whole number. name is the name of the
+// key, for errors.
 func overrideValue(name string, quoted bool, value any) (string, error) {
 	switch v := value.(type) {
 	case string:
@@ -236,7 +241,8 @@ func wordList(key string, value any, example string) ([]string, error) {
 	return words, nil
 }
 
-// inTOML describes a value of a manifest for an error message: its text, shortened, or its kind.
+// inTOML describes a value of a manifest for an error message. A string is quoted and shortened; a list or table is
+// named as such.
 func inTOML(value any) phrase.Text {
 	switch v := value.(type) {
 	case string:
@@ -257,8 +263,8 @@ func inTOML(value any) phrase.Text {
 	return phrase.Plain(fmt.Sprint(value))
 }
 
-// checkCommands returns an error if the build or run command is malformed, or names a program outside the bot's
-// directory source that is not known to be a program of the system.
+// checkCommands returns an error if the build or run command is malformed. It also returns an error if the first word
+// of a command is a path that leads out of source, the bot's directory, to anything but a known program.
 func (m *Manifest) checkCommands(source string) error {
 	for _, c := range []struct {
 		key     string
@@ -281,8 +287,9 @@ func (m *Manifest) checkCommands(source string) error {
 }
 
 // CheckCommandWord checks word, the first word of an uploaded bot's command. It returns an error if word leads out of
-// the bot's directory dir to anything but a program of the system. A sandbox makes that program and the directory
-// around it visible. Therefore it is also an error if this directory and the directory private overlap.
+// dir, the bot's directory, to anything but a program of the system. A sandbox makes such a program visible, together
+// with the directory in which it is installed. Therefore it is also an error if that directory contains the directory
+// private or is in it.
 func CheckCommandWord(dir, private, word string) error {
 	known := func(path string) bool { return interpreter.IsSystemPath(path) && !sharesInstallation(path, private) }
 	return interpreter.Bounds{Dir: dir, IsKnown: known}.CheckCommand(word)
@@ -310,8 +317,8 @@ func recogniseMainFile(source string) (Manifest, error) {
 	return Manifest{}, phrase.Errorf("%s: no %s and no recognised main file (%s): %s", source, ManifestFile, strings.Join(names, ", "), fixSource(source))
 }
 
-// fixSource returns advice for the user whose directory source has no recognized bot: what the directory has, and what
-// to change.
+// fixSource returns advice for a user who has named the directory source, in which no bot is recognized. The advice
+// says what the directory has, and what to change.
 func fixSource(source string) phrase.Text {
 	isMain := func(name string) bool {
 		return name == ManifestFile || slices.ContainsFunc(mainFiles, func(f mainFile) bool { return f.name == name })
@@ -357,7 +364,7 @@ func separateWords(key string) string {
 func (m Manifest) Language() string { return m.language }
 
 // Command returns the command that starts the bot, with the absolute path of its program. dir is the directory where
-// the bot was built. It is an error if the program does not exist or is not executable.
+// the bot was built. Command returns an error if the program does not exist or is not executable.
 func (m Manifest) Command(dir string) ([]string, error) {
 	command := slices.Clone(m.Run)
 	if strings.Contains(command[0], "/") && !filepath.IsAbs(command[0]) {

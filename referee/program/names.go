@@ -18,10 +18,11 @@ type namer struct {
 	usedNames map[string]bool
 }
 
-// nameAll sets the names of the programs of a match. A bot has the name that the user gave, otherwise its own. Bots
-// with the same name but different paths are named by the ends of their paths. House bots (part of timba) that play
-// several times get numbers: @random, @random#2. If another bot plays several times, its copies get numbers if the
-// argument number is true; otherwise nameAll returns an error that demands names.
+// nameAll sets the names of the programs of a match. specs has the bots as the user wrote them, in the same order. A
+// bot gets the name that the user gave, otherwise its own name. Bots with the same name but different paths are named
+// by the ends of their paths. If a house bot (part of timba) plays several times, its copies get numbers: @random,
+// @random#2. If another bot plays several times, its copies get numbers only if number is true; otherwise nameAll
+// returns an error that asks for names.
 func nameAll(programs []Program, specs []BotSpec, number bool) error {
 	n := namer{programs, specs, number, map[string]bool{}}
 	for i, s := range specs {
@@ -73,7 +74,7 @@ func (n *namer) assignName(i int, name string) {
 	n.usedNames[name] = true
 }
 
-// tellApart assigns different names to the bots in group, indices of bots with the same name.
+// tellApart assigns different names to bots that have the same name. group has their indices.
 func (n *namer) tellApart(group []int) error {
 	places := groupBots(group, func(i int) string { return n.programs[i].place })
 	names := n.byPlace(n.programs[group[0]].Name, places)
@@ -98,9 +99,9 @@ func (n *namer) tellApart(group []int) error {
 	return nil
 }
 
-// byPlace returns a name for each group of bots in places. The bots of a group come from the same directory or
-// file. If there is only one group and name is free, byPlace returns name. Otherwise the names are ends of the
-// paths that are just long enough to differ.
+// byPlace returns a name for each group of bots in places. All bots of a group come from the same directory or file.
+// If there is only one group and name is not used yet, byPlace returns name. Otherwise the names are ends of the
+// paths, just long enough to be different.
 func (n *namer) byPlace(name string, places [][]int) []string {
 	if len(places) == 1 && (n.programs[places[0][0]].place == "" || !n.usedNames[name]) {
 		return []string{name}

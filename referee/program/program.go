@@ -1,6 +1,6 @@
 // Package program finds the program for a BOT as a user names it: a house bot (@random, @greedy:key=value), a
-// directory with a timba.toml or a recognized main file, a single file, or a command. It builds each content
-// once, and identifies it by a hash. Begin with Resolver.
+// directory with a timba.toml or a recognized main file, a single file, or a command. It builds a bot only once as
+// long as the content stays the same, and identifies the bot by a hash. Begin with Resolver.
 package program
 
 import (
@@ -38,12 +38,12 @@ type Program struct {
 	place string // path of its directory or file; "" for a house bot
 }
 
-// Plays reports whether the program plays a game according to its manifest, at least with some options. A program whose
-// manifest lists no games plays all games.
+// Plays reports whether the program can play a game with at least some values of its options, according to its
+// manifest. A program whose manifest lists no games can play all.
 func (p Program) Plays(game string) bool { return rules.ClaimsGame(p.Games, game) }
 
-// Check returns an error if the program does not play the game of v with its options, or if it is part of timba and
-// needs a trained model that does not exist for v.
+// Check returns an error if the program cannot play v, which is a game with values for its options. It also returns
+// an error if the program is part of timba and needs a trained model that does not exist for v.
 func (p Program) Check(v *rules.Variant) error {
 	if !p.Plays(v.Game.Name) {
 		return fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, v.Game.Name, strings.Join(p.Games, ", "))
@@ -57,17 +57,17 @@ func (p Program) Check(v *rules.Variant) error {
 	return nil
 }
 
-// Resolver finds and builds the programs of bots. A bot is given as a user writes it: as the name of a house bot,
-// a directory, a file or a command.
+// Resolver finds and builds the programs of bots. It accepts a bot in the form in which a user writes it: the name of
+// a house bot, a directory, a file or a command.
 type Resolver struct {
 	Log   io.Writer     // receives the output of builds; may be nil
 	Level sandbox.Level // level of the sandbox for builds; sandbox.LevelNone means no sandbox
 	Cache string        // the directory where built bots are stored; "" means one in the user's cache
 }
 
-// Resolve returns the program of bot: a house bot (part of timba), a directory, a file or a command, as a user writes
-// it. It builds the bot unless the cache has it. When ctx ends, a build is stopped, and the cache may remove the
-// built files of the program.
+// Resolve returns the program of a bot. bot is what the user has written: the name of a house bot (part of timba), a
+// directory, a file or a command. Resolve builds the bot unless the cache has it. When ctx ends, a running build is
+// stopped, and the cache may remove the built files of the program.
 func (r Resolver) Resolve(ctx context.Context, bot string) (Program, error) {
 	if r.Log == nil {
 		r.Log = io.Discard
@@ -96,7 +96,8 @@ func (r Resolver) resolve(ctx context.Context, bot string) (Program, error) {
 	return resolveCommand(bot)
 }
 
-// archiveFormat returns the format, such as "zip", of the file path, or "" if the file is no archive or cannot be read.
+// archiveFormat returns the format of the archive at path, such as "zip". It returns "" if the file is not an archive
+// or cannot be read.
 func archiveFormat(path string) string {
 	head, _ := interpreter.ReadStart(path, trees.HeadSize) // a file that cannot be read has no format here
 	if kind := trees.FormatOf([]byte(head)); kind != trees.WindowsProgram && kind != trees.LinuxProgram {
@@ -105,8 +106,8 @@ func archiveFormat(path string) string {
 	return ""
 }
 
-// LanguageOf returns the programming language of a bot as a user writes it, without building it, or "" if it is
-// unknown.
+// LanguageOf returns the programming language of a bot, without building the bot. bot is what the user has written,
+// such as a path or a command. LanguageOf returns "" if the language is unknown.
 func LanguageOf(bot string) string {
 	if info, err := os.Stat(bot); err == nil && info.IsDir() {
 		m, err := ReadManifest(bot)
@@ -125,9 +126,9 @@ func LanguageOf(bot string) string {
 	return Language(match.Contestant{Command: words})
 }
 
-// ResolveAll returns the programs of a match, each with a unique name. If the user gives the same bot several times
-// without names, and it is not part of timba, ResolveAll returns an error that asks the user to name the copies or,
-// if number is true, numbers them.
+// ResolveAll returns the programs of a match, each with a unique name. A bot that is not part of timba may occur
+// several times without names. If number is true, ResolveAll then numbers the copies; otherwise it returns an error
+// that asks the user to name them.
 func (r Resolver) ResolveAll(ctx context.Context, specs []BotSpec, number bool) ([]Program, error) {
 	var programs []Program
 	for _, s := range specs {
@@ -151,8 +152,8 @@ func (r Resolver) ResolveAll(ctx context.Context, specs []BotSpec, number bool) 
 	return programs, nameAll(programs, specs, number)
 }
 
-// isBareInterpreter reports whether bot, as a user writes it, is only the name of an interpreter, without a file
-// to run.
+// isBareInterpreter reports whether bot, as the user has written it, is only the name of an interpreter, without a
+// file to run.
 func isBareInterpreter(bot string) bool {
 	_, err := os.Stat(bot)
 	return err != nil && !strings.Contains(bot, "/") && slices.ContainsFunc(mainFiles, func(m mainFile) bool { return m.run[0] == bot })
@@ -189,11 +190,12 @@ func hashOnce(executable string) (string, error) {
 
 var hashes sync.Map
 
-// assignment matches a word that sets a variable of the environment when a shell reads it.
+// assignment matches a word such as NAME=value, by which a shell sets a variable of the environment.
 var assignment = regexp.MustCompile(`^[A-Za-z_]\w*=`)
 
-// notFoundError returns the error for a bot whose first word names no program. The error quotes that word, and says
-// where it was looked for and what a shell would have made of it.
+// notFoundError returns the error for a bot whose first word names no program. line is the whole text that the user
+// wrote, and words are its words. The error quotes the word, and says where it was looked for or what only a shell
+// would do with it.
 func notFoundError(line string, words []string) error {
 	const try = "try @random, the path of a directory with a timba.toml, or a command in quotes"
 	word, subject := words[0], fmt.Sprintf("bot: %q", line)
@@ -263,10 +265,10 @@ func resolveCommand(line string) (Program, error) {
 	return Program{Contestant: bot, place: place}, nil
 }
 
-// ownDir returns the directory in which a bot runs and whose files it can read. It is the directory of the file that
-// the bot's command names; place is the full path of that file. ownDir returns "" if the bot is to run in the current
-// directory instead: because the file is below the current directory or is a program of the system, or because its
-// directory contains much else, like the user's home.
+// ownDir returns the directory in which a bot runs and whose files it can read. file is the file that the bot's
+// command names, as the user wrote it, and place is its full path. The result is the directory of that file or "",
+// which means that the bot runs in the current directory. It is "" in three cases: the file is below the current
+// directory; it is a program of the system; or its directory contains much else, like the user's home.
 func ownDir(file, place string) string {
 	here, err := os.Getwd()
 	dir := filepath.Dir(place)
@@ -280,8 +282,8 @@ func ownDir(file, place string) string {
 	return dir
 }
 
-// moveTo makes b run in dir, and makes the paths in its command absolute. It adds files outside dir to b.Show,
-// which makes them visible in the sandbox. If dir is "", it does nothing.
+// moveTo makes b run in the directory dir, and makes the paths in its command absolute. Files outside dir are added
+// to b.Show, which makes them visible in the sandbox. If dir is "", moveTo does nothing.
 func moveTo(b *match.Contestant, dir string) error {
 	if dir == "" {
 		return nil
@@ -303,8 +305,8 @@ func moveTo(b *match.Contestant, dir string) error {
 	return nil
 }
 
-// splitCommand splits a command into its words. If line is the path of a file, it is one word, even with spaces;
-// a file that is not executable is run by the interpreter of its language.
+// splitCommand splits a command into its words. If line is the path of a file, it is a single word, even with spaces.
+// If that file is not executable, the result is the command by which the interpreter of its language runs it.
 func splitCommand(line string) ([]string, error) {
 	if info, err := os.Stat(line); err == nil && info.Mode().IsRegular() {
 		path := line
@@ -331,7 +333,8 @@ func splitCommand(line string) ([]string, error) {
 	return words, nil
 }
 
-// splitWords splits a text into words, with quotes as in a shell.
+// splitWords splits a text into words, which may be quoted as in a shell. It returns an error if a quote has no end,
+// or if a character has a special meaning in a shell.
 func splitWords(line string) ([]string, error) {
 	parser := shellwords.NewParser()
 	words, err := parser.Parse(line)
@@ -344,8 +347,8 @@ func splitWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// commandFile returns the word of a command that names the bot: the last word that is the path of a file, otherwise
-// the first word.
+// commandFile returns the word of a command that identifies the bot. It is the last word that is the path of a file
+// or, if there is none, the first word.
 func commandFile(words []string) string {
 	for _, w := range slices.Backward(words) {
 		if info, err := os.Stat(w); err == nil && info.Mode().IsRegular() {
@@ -355,7 +358,7 @@ func commandFile(words []string) string {
 	return words[0]
 }
 
-// printable replaces spaces and everything but printable ASCII in name by "_".
+// printable returns name with each character replaced by "_" that is not printable ASCII or is a space.
 func printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' {

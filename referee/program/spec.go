@@ -15,22 +15,22 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// BotSpec is a bot of a match as the user writes it, with settings for this bot only.
+// BotSpec is a bot of a match as the user writes it, with the settings that apply only to this bot.
 type BotSpec struct {
 	Bot  string `json:"bot"`  // a house bot, a directory, a file or a command
 	Name string `json:"name"` // its name in the match; "" means the name of the bot
 	Overrides
 }
 
-// specKeys are the keys that ParseSpec accepts, in the order in which errors list them.
+// specKeys are the keys that ParseSpec accepts, in the order in which error messages list them.
 var specKeys = slices.Concat([]string{"name", "cmd", "args"}, overrideKeys)
 
 // maxName is the largest length, in bytes, of a name that a user gives to a bot.
 const maxName = 64
 
-// ParseSpec parses a user's argument for a bot of a match. If its first word is key=value with a known key, the
-// whole argument is a list of such pairs, such as name=new cmd="./bot -c 2" movetime=50; docs/matches.md, "Bots
-// of a local match", explains the keys. Otherwise the whole argument names the bot.
+// ParseSpec parses what a user has written as a bot of a match. If its first word is key=value with a known key, the
+// whole text is a list of such pairs, such as name=new cmd="./bot -c 2" movetime=50. docs/matches.md, "Bots of a
+// local match", explains the keys. Otherwise the whole text names the bot.
 func ParseSpec(bot string) (BotSpec, error) {
 	if key, _, _ := strings.Cut(bot, "="); key == bot || !slices.Contains(specKeys, key) {
 		return BotSpec{Bot: bot}, nil
@@ -99,7 +99,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// Overrides are settings of one bot in a local match that replace those of the match. A zero value replaces nothing.
+// Overrides are settings of one bot in a local match. A setting that is not zero replaces that of the match.
 type Overrides struct {
 	Args      []string   `json:"args,omitempty"`     // appended to the arguments of its command
 	Movetime  int64      `json:"movetime,omitempty"` // in milliseconds, like Bank and Inc
@@ -115,7 +115,7 @@ var overrideKeys = []string{"movetime", "bank", "inc", "memory", "processes"}
 // maxProcesses is the largest limit of processes that a user can set. No machine reaches it.
 const maxProcesses = 1 << 22
 
-// set parses and stores the value of a key. It panics if the key is not one of overrideKeys.
+// set parses value and stores it under the given key. It panics if the key is not one of overrideKeys.
 func (o *Overrides) set(key, value string) (err error) {
 	day := (24 * time.Hour).Milliseconds()
 	switch key {
@@ -161,7 +161,7 @@ func (o *Overrides) check() error {
 	return nil
 }
 
-// withDefaults returns o with the settings in m, which come from the bot's manifest, wherever o has none.
+// withDefaults returns o with its missing settings taken from m, the settings in the bot's manifest.
 func (o Overrides) withDefaults(m Overrides) Overrides {
 	if o.Movetime == 0 && o.Bank == 0 {
 		o.Movetime, o.Bank, o.Inc = m.Movetime, m.Bank, m.Inc
@@ -171,8 +171,8 @@ func (o Overrides) withDefaults(m Overrides) Overrides {
 	return o
 }
 
-// Clock returns the clock on which the bot plays if it has settings of its own, with the margin and start-up time
-// of c, the match's clock. It returns nil if the bot plays with c itself.
+// Clock returns the clock of the bot if it has settings of its own for that, and otherwise nil, which means that the
+// bot uses the match's clock. c is the match's clock, from which the margin and the start-up time are taken.
 func (o Overrides) Clock(c referee.Clock) *referee.Clock {
 	if o.Movetime == 0 && o.Bank == 0 {
 		return nil
@@ -182,8 +182,8 @@ func (o Overrides) Clock(c referee.Clock) *referee.Clock {
 	return &ms
 }
 
-// Limit returns the limits of the bot's sandbox: the limits in o and, where o has none, the limits of the match,
-// which are in l.
+// Limit returns the limits of the bot's sandbox. They are the limits in o or, where o has none, those in l, the
+// limits of the match.
 func (o Overrides) Limit(l sandbox.Limit) sandbox.Limit {
 	l.Memory = cmp.Or(int64(o.Memory), l.Memory)
 	l.Processes = cmp.Or(o.Processes, l.Processes)

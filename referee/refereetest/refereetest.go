@@ -20,17 +20,18 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// Modes maps the first argument of a test binary to a function that runs instead of the tests. The function
-// receives the second argument.
+// Modes maps the first argument of a test binary to a function that the binary runs instead of the tests. The
+// function receives the second argument.
 type Modes map[string]func(arg string) error
 
-// RunHouseBot runs a bot that is part of timba on stdin and stdout. If a test binary has it as the mode "bot",
-// the binary can run such bots in place of the timba program.
+// RunHouseBot runs a bot that is part of timba on stdin and stdout. name is the bot's name without @. A test binary
+// with RunHouseBot as the mode "bot" can run such bots in place of the timba program.
 func RunHouseBot(name string) error { return house.Run(name, os.Stdin, os.Stdout) }
 
-// Main is the TestMain of a package whose tests start their own test binary again as a bot or another program.
-// modes has the functions that run in these processes. Main sets TMPDIR to a temporary directory of the package
-// that every user can read. If prepare is not nil, Main calls it with that directory before the tests.
+// Main runs the tests of a package in TestMain and exits. It is for packages whose tests start their own test binary
+// again as a bot or another program: modes has the functions that run in these processes. Main sets TMPDIR to a
+// temporary directory that every user can read. If prepare is not nil, Main calls it with that directory before the
+// tests.
 func Main(m interface{ Run() int }, modes Modes, prepare func(dir string) error) {
 	if len(os.Args) == 3 && modes[os.Args[1]] != nil {
 		if err := modes[os.Args[1]](os.Args[2]); err != nil {
@@ -78,7 +79,8 @@ func SpecGames(t testing.TB) (list []*rules.Game) {
 	return list
 }
 
-// Variant returns a game with options such as "key=value key=value".
+// Variant returns the variant of a game with the given options, a text such as "key=value key=value". It fails the
+// test if the game or an option does not exist.
 func Variant(t testing.TB, game, options string) *rules.Variant {
 	t.Helper()
 	g := kit.Get[*rules.Game](t)(games.Find(game))

@@ -15,8 +15,8 @@ import (
 var bots = []string{"alfil", "bruna", "carmela", "duque", "estoque", "farol", "gitana", "hidalgo", "infanta", "jota", "kermes", "lucero"}
 
 // Replay returns the replay of the first deal of a match whose seed is number. No bots play: all moves are random,
-// the scores vary, and seat 1 reports no scores. If fault is not nil, the seat that is to move at ply fault.Ply
-// forfeits for that reason. Equal arguments give equal replays.
+// the scores vary, and seat 1 reports no scores. If fault is not nil, the seat that is to move after fault.Ply moves
+// forfeits the game for fault.Reason. Equal arguments give equal replays.
 func Replay(t testing.TB, game *rules.Game, options map[string]string, number uint64, fault *referee.Fault) *referee.Replay {
 	t.Helper()
 	v := kit.Get[*rules.Variant](t)(game.Resolve(options))

@@ -11,21 +11,22 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Card is a card, encoded as suit*12 + rank-1. The cards in increasing order are the unshuffled pack: oros, copas,
-// espadas, bastos, each with increasing ranks. As a rules.Move, the same number is the move that plays the card.
+// Card is a card, encoded as suit*12 + rank-1. In increasing order, the cards are the unshuffled pack: first the suit
+// oros, then copas, espadas and bastos, each with increasing ranks. As a rules.Move, the same number is the move that
+// plays the card.
 type Card uint8
 
 // Suit is a suit from 0 to 3: oros, copas, espadas, bastos.
 type Suit uint8
 
 const (
-	// Cards is the number of card codes, including the eights and nines.
+	// Cards is the number of different values of a Card. It includes the eights and nines.
 	Cards = 48
-	// Ranks is the number of ranks for which a suit has codes.
+	// Ranks is the number of ranks in a suit, from 1 to 12.
 	Ranks = 12
-	// NoCard is the value for no card.
+	// NoCard stands for "no card" where a Card is required.
 	NoCard Card = 255
-	// Suits has the letters of the suits in order.
+	// Suits has the letters of the suits in the order of type Suit: oros, copas, espadas, bastos.
 	Suits = "oceb"
 )
 
@@ -54,7 +55,8 @@ var names = func() (n [Cards]string) {
 	return n
 }()
 
-// Parse parses a rank and the letter of a suit, such as "12c".
+// Parse parses the text of a card: a rank and the letter of a suit, such as "12c". It returns an error for any other
+// text.
 func Parse(text string) (Card, error) {
 	if c := parse(text); c != NoCard {
 		return c, nil
@@ -62,7 +64,7 @@ func Parse(text string) (Card, error) {
 	return NoCard, fmt.Errorf("%q is not a card: write rank and suit, as in 12c", text)
 }
 
-// parse is Parse, except that it returns NoCard if text is not a card.
+// parse does the same as Parse, except that it returns NoCard instead of an error.
 func parse[T string | []byte](text T) Card {
 	last := len(text) - 1
 	if last < 1 || last > 2 || text[0] == '0' {
@@ -150,8 +152,8 @@ func Text(dst []byte, cards []Card) []byte {
 	return dst
 }
 
-// Pack48 and Pack40 have the cards in increasing order: all 48, and the 40 without eights and nines. They
-// must not be modified.
+// Pack48 is the pack of all 48 cards, and Pack40 the pack of 40 cards without eights and nines. Both are in
+// increasing order. They must not be modified.
 var (
 	Pack48 = pack(48)
 	Pack40 = pack(40)

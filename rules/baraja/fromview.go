@@ -6,9 +6,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// FromView sets t to a position that agrees with v, what one seat may know of the game. It leaves the hidden
-// cards in an arbitrary order, so the caller must call Redeal. It sets Points only to the points of tricks.
-// perSeat is the number of cards that each seat was dealt. Errors are stored in v.
+// FromView sets t to a position that agrees with o, what one seat knows of the game. v must be a reader of the view
+// in o; errors are stored in it. perSeat is the number of cards that each seat was dealt. Two things are left to the
+// caller: the hidden cards are in an arbitrary order until it calls Redeal, and Points has only the points of tricks.
 func (t *Table) FromView(o rules.Observation, v *rules.ViewReader, players, perSeat int) {
 	*t = Table{Players: uint8(players)}
 	hand := ReadSet(v, "hand", set40)
@@ -38,8 +38,8 @@ func (t *Table) FromView(o rules.Observation, v *rules.ViewReader, players, perS
 
 var set40 = SetOf(Pack40)
 
-// replayCards plays cards, in order, on a table without hands, and so restores the state of the tricks and of the
-// stock (the cards still to be drawn). perSeat is the number of cards that each seat was dealt.
+// replayCards plays the given cards in order on a table without hands. That restores the state of the tricks and of
+// the stock (the cards still to be drawn). perSeat is the number of cards that each seat was dealt.
 func (t *Table) replayCards(cards []Card, perSeat int) {
 	dealt := int(t.Players) * perSeat
 	t.DrawEnd = uint8(TableCards - (TableCards-dealt)%int(t.Players))
@@ -55,8 +55,8 @@ func (t *Table) replayCards(cards []Card, perSeat int) {
 	}
 }
 
-// readKnown reads from v, what one seat may know of the game, the cards of each hand that all seats know. It sets
-// the hand of that seat to hand. It stores an error in v if the cards contradict each other.
+// readKnown reads from v, which has what a seat may know, the cards of each hand that all seats know. It sets the
+// hand of that seat to hand. It stores an error in v if the cards contradict each other.
 func (t *Table) readKnown(seat int, v *rules.ViewReader, hand Set) {
 	text := v.Value("known")
 	all := SetOf(t.Pack[:t.PlayedCount])
@@ -74,8 +74,8 @@ func (t *Table) readKnown(seat int, v *rules.ViewReader, hand Set) {
 	t.Hands[seat] = hand
 }
 
-// dealHidden fills the hands other than that of seat, and the stock, with the cards outside the set seen, in an
-// arbitrary order. It stores an error in v if the numbers of cards contradict the moves made so far.
+// dealHidden gives the cards that are not in the set seen to the stock and to the hands of all seats except seat, in
+// an arbitrary order. It stores an error in v if the numbers of cards contradict the moves made so far.
 func (t *Table) dealHidden(seat int, v *rules.ViewReader, seen Set) {
 	for _, known := range t.KnownCards {
 		seen |= known
@@ -125,7 +125,7 @@ func (t *Table) trickCard(seat int) Card {
 	return t.Trick()[n]
 }
 
-// HandAndTrickCard returns the hand of a seat and its card in the current trick, if it has played one.
+// HandAndTrickCard returns the hand of a seat together with the card that it has played to the current trick, if any.
 func (t *Table) HandAndTrickCard(seat int) Set {
 	if c := t.trickCard(seat); c != NoCard {
 		return t.Hands[seat].With(c)
@@ -133,8 +133,8 @@ func (t *Table) HandAndTrickCard(seat int) Set {
 	return t.Hands[seat]
 }
 
-// ReadCard returns the card that is the value of key in v. If the value is not a card of pack, it stores an error
-// in v and returns 0.
+// ReadCard reads a card: the value of key in v. If the value is not a card of pack, ReadCard stores an error in v and
+// returns 0.
 func ReadCard(v *rules.ViewReader, key string, pack Set) Card {
 	c := parse(v.Value(key))
 	if v.Err() != nil || c == NoCard || !pack.Has(c) {
@@ -144,14 +144,14 @@ func ReadCard(v *rules.ViewReader, key string, pack Set) Card {
 	return c
 }
 
-// ReadCards appends to dst the cards, joined by commas, that are the value of key in v. It stores an error in v
-// if one is not in pack or appears twice.
+// ReadCards reads a list of cards, joined by commas: the value of key in v. It appends the cards to dst. If a card is
+// not in pack or appears twice, it stores an error in v.
 func ReadCards(v *rules.ViewReader, key string, dst []Card, pack Set) []Card {
 	return readCards(v, key, v.Value(key), dst, pack)
 }
 
-// ReadSet returns the set of the cards, joined by commas, that are the value of key in v. It stores an error in v
-// if one is not in pack or appears twice.
+// ReadSet reads a set of cards, joined by commas: the value of key in v. If a card is not in pack or appears twice,
+// it stores an error in v.
 func ReadSet(v *rules.ViewReader, key string, pack Set) Set {
 	return readSet(v, key, v.Value(key), pack)
 }

@@ -6,8 +6,9 @@ import "github.com/timba-arena/timba/rules"
 // seats.
 const StockPlace = rules.MaxSeats
 
-// HiddenCards deals the cards that one seat does not see at random to the other hands and the stock. Reset
-// sets these cards, Deal deals them, and AddToHands and ShuffleStock return the result.
+// HiddenCards deals the cards that one seat does not see at random: to the other hands and to the stock, the pile of
+// undealt cards. Reset sets which cards these are, Deal deals them, and AddToHands and ShuffleStock return the
+// result.
 type HiddenCards struct {
 	// Forbidden has, for each seat and for StockPlace, the cards that must not be dealt to it.
 	Forbidden [StockPlace + 1]Set
@@ -18,8 +19,8 @@ type HiddenCards struct {
 	place [Cards]uint8 // seat or StockPlace to which the card at the same index goes
 }
 
-// Reset makes cards the hidden cards. hands has the number of cards that each seat gets, and the stock gets
-// the rest. Reset reports whether there are enough cards.
+// Reset makes cards the hidden cards. hands has the number of these cards that each seat gets; the stock gets the
+// rest. Reset reports whether there are enough cards.
 func (h *HiddenCards) Reset(cards Set, hands []int) bool {
 	h.n, h.dealt = 0, 0
 	for ; cards != 0; cards &= cards - 1 {
@@ -55,13 +56,13 @@ func (h *HiddenCards) ShuffleStock(r *rules.Rand) []Card {
 	return rest
 }
 
-// maxShuffles is the number of random deals that Deal tries before it constructs one. One of them nearly
-// always succeeds if few cards are left or few are forbidden. Otherwise the failures cost little.
+// maxShuffles is the number of random deals that Deal tries before it constructs a deal. If few cards are left or few
+// are forbidden, a random deal nearly always succeeds; otherwise the failures cost little.
 const maxShuffles = 24
 
-// Deal deals the cards so that neither a seat nor the stock gets a card that is forbidden to it. It reports
-// whether that is possible. It first tries random deals, of which all allowed ones are equally likely. If none
-// is allowed, it constructs a deal that is nearly uniformly distributed.
+// Deal deals the cards so that neither a seat nor the stock gets a card that is forbidden to it. It reports whether
+// that is possible. First it tries random deals, so that all allowed deals are equally likely. If these fail, it
+// constructs a deal, and then some deals are a little more likely than others.
 func (h *HiddenCards) Deal(r *rules.Rand) bool {
 	for range maxShuffles {
 		if h.shuffle(r) {
@@ -71,8 +72,8 @@ func (h *HiddenCards) Deal(r *rules.Rand) bool {
 	return h.Construct(r)
 }
 
-// shuffle deals at random. It returns false as soon as a seat or the stock gets a card that is forbidden to
-// it, and true otherwise.
+// shuffle makes one random deal. It returns false as soon as a seat or the stock gets a card that is forbidden to it,
+// and true if that does not happen.
 func (h *HiddenCards) shuffle(r *rules.Rand) bool {
 	for i, p := range h.place[:h.dealt] {
 		j := i + r.Below(h.n-i)
@@ -84,8 +85,8 @@ func (h *HiddenCards) shuffle(r *rules.Rand) bool {
 	return true
 }
 
-// Construct finds a deal in which neither a seat nor the stock gets a card that is forbidden to it. Then it
-// exchanges cards at random. It reports whether such a deal exists. Deal is faster in most cases.
+// Construct makes a deal in which neither a seat nor the stock gets a card that is forbidden to it. It reports
+// whether such a deal exists. To make the deal random, it then exchanges cards. Deal is faster in most cases.
 func (h *HiddenCards) Construct(r *rules.Rand) bool {
 	if !h.match(r) {
 		return false
@@ -95,7 +96,8 @@ func (h *HiddenCards) Construct(r *rules.Rand) bool {
 }
 
 // match assigns the hidden cards to the seats and the stock so that none of them gets a card that is forbidden to it.
-// It reports whether that is possible. It assigns the cards in random order, and moves earlier ones where necessary.
+// It reports whether that is possible. It assigns the cards in random order, and moves cards that it has assigned
+// before where necessary.
 func (h *HiddenCards) match(r *rules.Rand) bool {
 	m := matching{hidden: h, rand: r}
 	for _, p := range h.place[:h.n] {
@@ -128,8 +130,8 @@ type matching struct {
 	rand       *rules.Rand
 }
 
-// assign assigns c to a place (a seat or the stock) and reports whether it could. It may move cards that were
-// assigned before. *tried has one bit for each place: assign skips these places, and adds the places that it tries.
+// assign gives c to a place (a seat or the stock) and reports whether that was possible. It may move cards that were
+// assigned before. *tried is a set of places, one bit each: assign skips them, and adds each place that it tries.
 func (m *matching) assign(c Card, tried *uint16) bool {
 	first := int(m.hidden.place[m.rand.Below(m.hidden.n)])
 	for k := range m.room {
@@ -156,10 +158,10 @@ func (m *matching) assign(c Card, tried *uint16) bool {
 // mixRounds is how many times mix tries to exchange each card.
 const mixRounds = 4
 
-// mix makes a deal more random. It swaps pairs of cards and rotates triples if neither a seat nor the stock
-// gets a card that is forbidden to it. Swaps alone would not reach all deals. Each step is as likely as the
-// one that reverts it, so in the long run all deals are equally likely. That requires that a swap and a
-// rotation do not use the same random number.
+// mix makes the deal in h more random. In random steps it swaps two cards or rotates three. It omits a step if a
+// seat or the stock would get a card that is forbidden to it. Rotations are necessary because swaps alone do not
+// reach all deals. Each step is as likely as its inverse, so that after many steps all deals are equally likely.
+// This is true only if a swap and a rotation use separate random numbers.
 func (h *HiddenCards) mix(r *rules.Rand) {
 	for range mixRounds {
 		for i := range h.n {
@@ -174,16 +176,16 @@ func (h *HiddenCards) mix(r *rules.Rand) {
 	}
 }
 
-// canPlace reports whether the card at index j may go to where the card at index i is: to that seat or the stock.
+// canPlace reports whether the card at index j may go to the place of the card at index i, a seat or the stock.
 func (h *HiddenCards) canPlace(i, j int) bool { return !h.Forbidden[h.place[i]].Has(h.cards[j]) }
 
 // maxRedeals is the maximum number of random deals that Table.Redeal tries.
 const maxRedeals = 1000
 
-// Redeal deals the cards that seat cannot see at random to the stock and to the other hands. Each hand keeps its
-// size and the cards in it that all seats know, and gets none of the cards that cannot lists for its seat. Redeal
-// calls possible after each deal, which looks at the new hands in t; if it returns false, Redeal tries again. All
-// possible deals are about equally likely. Redeal reports whether it found one; otherwise t is unchanged.
+// Redeal deals the cards that seat cannot see at random to the stock and to the other hands. Each hand keeps its size
+// and the cards that all seats know to be in it. A seat never gets one of the cards in its element of cannot. After
+// each deal, Redeal calls possible, which examines the new hands in t. If possible returns false, Redeal tries again.
+// All possible deals are about equally likely. Redeal reports whether it found one; otherwise t is unchanged.
 func (t *Table) Redeal(seat int, cannot [TableSeats]Set, possible func() bool, r *rules.Rand) bool {
 	before := *t
 	unseen := SetOf(t.stock())
@@ -228,8 +230,8 @@ func (t *Table) stock() []Card {
 	return t.Pack[t.NextDraw : TableCards-1]
 }
 
-// writeDeal writes the hands to the front of Pack, where LogDeal reads the deal before the first card is played.
-// It skips the seat except, and for each seat the cards in kept.
+// writeDeal writes the hands to the front of Pack, from which LogDeal reads the deal before the first card is played.
+// It writes neither the hand of the seat with the number except nor the cards of other seats that are in kept.
 func (t *Table) writeDeal(except int, kept *[TableSeats]Set) {
 	rest := t.Hands
 	for n, c := range t.Pack[:t.NextDraw] {

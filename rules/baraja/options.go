@@ -19,7 +19,8 @@ func TableOptions() []rules.Option {
 	}
 }
 
-// TableRules has the values of the options of TableOptions. It is comparable.
+// TableRules holds the option values of a game of Brisca or Tute, one field for each option that TableOptions
+// returns. TableRules values can be compared with ==.
 type TableRules struct {
 	Players   uint8 // 2 to 4
 	Teams     bool  // two against two; only with four players
@@ -30,15 +31,16 @@ type TableRules struct {
 }
 
 const (
-	// AllPoints is the sum of the points of all cards. A side that wins at once gets the same number.
+	// AllPoints is the sum of the points of all cards. A side that wins at once also gets this number of points.
 	AllPoints = 120
 	// LastBonus is the number of points that the last trick is worth in addition to its cards if the option
 	// last10 is set.
 	LastBonus = 10
 )
 
-// ReadTableRules returns the values of the options in s. It returns an error if teams is set and there are not four
-// players, or if hunt3 (capturing the 3 of trumps with the 1 wins) is set and there are not two.
+// ReadTableRules returns the rules that the option values in s stand for. It returns an error if teams is set and the
+// number of players is not four, or if hunt3 (capturing the 3 of trumps with the 1 wins) is set and the number of
+// players is not two.
 func ReadTableRules(s rules.Settings) (TableRules, error) {
 	r := TableRules{uint8(s.Int("players")), s.Is("teams"), s.Is("exchange"), s.Is("last10"), s.Is("blackhand"), s.Is("hunt3")}
 	if r.Teams && r.Players != 4 {

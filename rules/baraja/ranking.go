@@ -6,15 +6,15 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Ranking is the order of the cards within a suit. Its tables, indexed by Card, have 64 entries so that an
-// index &63 needs no bounds check.
+// Ranking is the order of the cards within a suit. Its tables are indexed by Card and have 64 entries, so that an
+// index c&63 needs no bounds check.
 type Ranking struct {
 	Strength [64]uint8 // 1 for the weakest card of a suit; 0 for a card that the game does not use
 	Above    [64]Set   // the stronger cards of the same suit
 	ranks    []int     // from the strongest to the weakest
 }
 
-// NewRanking returns the ranking with the given ranks, from the strongest to the weakest.
+// NewRanking returns the Ranking in which a suit has the given ranks, from the strongest to the weakest.
 func NewRanking(ranks ...int) (r Ranking) {
 	r.ranks = ranks
 	for suit := range Suit(4) {
@@ -39,7 +39,7 @@ func (r *Ranking) Display() *rules.Cards {
 var TrickRanking = NewRanking(1, 3, 12, 11, 10, 7, 6, 5, 4, 2)
 
 var (
-	// Twelves and Elevens are the sets of the cards of ranks 12 and 11.
+	// Twelves is the set of the four 12s, and Elevens the set of the four 11s.
 	Twelves = ofRank(12)
 	Elevens = ofRank(11)
 
@@ -55,16 +55,16 @@ func Strength(c Card) int { return int(TrickRanking.Strength[c&63]) }
 // Value returns the points of a card in Brisca and Tute, from 0 to 11.
 func Value(c Card) int { return int(values[c&63]) }
 
-// BeatingCards returns the cards that beat winning, the best card of a trick of Brisca or Tute so far. trumps
+// BeatingCards returns the cards that beat the card winning, the best one so far in a trick of Brisca or Tute. trumps
 // is the suit of trumps.
 func BeatingCards(trumps Suit, winning Card) Set { return beats[trumps%4][winning&63] }
 
-// Duties says which cards a seat must play. The sets are in order of priority: the seat must play a card of the
-// first set of which it holds any, and if it holds none, it may play anything. The struct is small so that it
-// stays in registers.
+// Duties says which cards a seat must play. The sets are in order of priority: the seat must play a card of the first
+// set that has a card of its hand. If no set has one, it may play any card. The struct is small so that it stays in
+// registers.
 type Duties struct{ First, Second, Third, Fourth Set }
 
-// Playable returns the cards of a hand that may be played.
+// Playable returns the cards of hand that the seat may play.
 func (d Duties) Playable(hand Set) Set {
 	switch {
 	case hand&d.First != 0:
@@ -79,9 +79,9 @@ func (d Duties) Playable(hand Set) Set {
 	return hand
 }
 
-// RefuseCard returns err as a rules.Refusal with the duty that forbids a card of hand: to follow suit, trump or beat
-// best. may has the cards of hand that may be played, led is the first card of the trick, and best is the card that is
-// winning.
+// RefuseCard converts err, the error for a forbidden card, to a rules.Refusal that names the rule: the seat must
+// follow suit, play a trump, or beat the best card. hand has the seat's cards, and may the cards of hand that may be
+// played. led is the first card of the trick, and best the card that is winning.
 func RefuseCard(err error, hand, may Set, led, best Card) error {
 	suit := may.First().Suit() // duties leave cards of one suit
 	switch {
@@ -95,8 +95,8 @@ func RefuseCard(err error, hand, may Set, led, best Card) error {
 
 func (d Duties) All() [4]Set { return [4]Set{d.First, d.Second, d.Third, d.Fourth} }
 
-// Pairs returns the pairs of 12 and 11 of the same suit in hand. It omits each suit whose bit, 1<<suit, is set in
-// done.
+// Pairs returns the cards of all suits whose 12 and 11 are both in hand. It omits a suit if its bit, 1<<suit, is set
+// in done.
 func Pairs(hand Set, done uint8) (pairs Set) {
 	for p := hand & (hand >> 1) & Elevens; p != 0; p &= p - 1 { // a 12 is the bit above its 11
 		if c := p.First(); done>>c.Suit()&1 == 0 {

@@ -50,9 +50,9 @@ func (t *Table) Shuffle(src *rules.Stream) {
 
 var pack40 = [TableCards]Card(Pack40)
 
-// Deal deals perSeat cards to each seat from the shuffled Pack, one at a time from seat 0, and turns up the
-// next card, which determines the suit of trumps. All other fields must be zero. The trump card is drawn
-// last, or never if the rest of the stock cannot be drawn evenly.
+// Deal deals perSeat cards to each seat from the shuffled Pack, one at a time from seat 0. Then it turns up the next
+// card, which determines the suit of trumps. All other fields must be zero. The trump card is drawn last; it is never
+// drawn if the rest of the stock cannot be drawn evenly.
 func (t *Table) Deal(players, perSeat int) {
 	n := 0
 	for range perSeat {
@@ -80,7 +80,7 @@ func (t *Table) TrumpOnTable() bool { return t.NextDraw < TableCards }
 // Trick returns the cards of the current trick, the leader's card first.
 func (t *Table) Trick() []Card { return t.Pack[t.PlayedCount-t.TrickSize : t.PlayedCount] }
 
-// Play is a card that was played, and the state of its trick before it was played.
+// Play is a card that a seat has played, with the state of the trick just before.
 type Play struct {
 	Seat int
 	Card Card
@@ -88,8 +88,8 @@ type Play struct {
 	Best Card // the card that was winning the trick; meaningless if this card is the first
 }
 
-// Plays yields all cards played in the game in order, with the state of the trick before each. It includes the
-// current trick.
+// Plays yields all cards played in the game, in order, including those of the current trick. With each card it
+// yields the state of the trick just before.
 func (t *Table) Plays(yield func(Play) bool) {
 	seat, winner, place := uint8(0), uint8(0), uint8(0)
 	led, best := NoCard, NoCard
@@ -110,7 +110,8 @@ func (t *Table) Plays(yield func(Play) bool) {
 	}
 }
 
-// PlayedBy sets cards[seat] to the cards that each seat has played in the game, including those of the current trick.
+// PlayedBy sets cards[seat], for each seat, to the cards that the seat has played in the game, including the current
+// trick.
 func (t *Table) PlayedBy(cards *[TableSeats]Set) {
 	*cards = [TableSeats]Set{}
 	for p := range t.Plays {
@@ -118,8 +119,8 @@ func (t *Table) PlayedBy(cards *[TableSeats]Set) {
 	}
 }
 
-// StockSize returns the number of cards that will still be drawn. It includes the trump card unless that is
-// never drawn.
+// StockSize returns the number of cards that will still be drawn. It includes the trump card on the table, unless
+// that card is never drawn.
 func (t *Table) StockSize() int { return int(t.DrawEnd - t.NextDraw) }
 
 // Unseen returns the cards that a seat has never seen: those outside its hand that were not played and are
@@ -128,7 +129,7 @@ func (t *Table) Unseen(seat int) Set {
 	return set40 &^ t.Hands[seat] &^ SetOf(t.Pack[:t.PlayedCount]) &^ t.Trump.bit()
 }
 
-// FloatPoints returns the points of each seat in use.
+// FloatPoints returns the points of each seat. The length is the number of players.
 func (t *Table) FloatPoints() []float64 {
 	points := make([]float64, t.Players)
 	for seat := range points {
@@ -166,7 +167,7 @@ func (t *Table) PlayCard(c Card) bool {
 	return false
 }
 
-// IsLastTrick reports whether the complete trick is the last of the game.
+// IsLastTrick reports whether the current trick, which must be complete, is the last of the game.
 func (t *Table) IsLastTrick() bool { return t.PlayedCount == t.DrawEnd }
 
 // CollectTrick gives the points of the complete trick to its winner, who leads the next trick. If it is the
@@ -187,8 +188,8 @@ func (t *Table) CollectTrick(bonus int16, log *rules.Log) {
 	}
 }
 
-// IsHunt3 reports whether the complete trick of two players captures the 3 of trumps with the 1. Normally the 3
-// must have been led; in the last trick the 1 may have been led.
+// IsHunt3 reports whether the current trick, which must be complete and of two players, captures the 3 of trumps with
+// the 1 of trumps. Normally the 3 must have been led; in the last trick the 1 may have been led instead.
 func (t *Table) IsHunt3() bool {
 	led, put := t.Pack[t.PlayedCount-2], t.Pack[t.PlayedCount-1]
 	one, three := CardOf(1, t.trumps), CardOf(3, t.trumps)
@@ -238,8 +239,9 @@ func (t *Table) LegalSwaps() Set {
 	return t.Hands[t.Mover] & swapPrice(t.Trump)
 }
 
-// swapPrice returns the card that a seat must give for the trump card: the 7 of its suit for 1, 3, 12, 11 and 10,
-// and the 2 for 7, 6, 5 and 4. The result is empty for the 2.
+// swapPrice returns the card that a seat must give in exchange for the trump card, as a set. It is the 7 of trumps if
+// the trump card is a 1, 3, 12, 11 or 10, and the 2 of trumps if it is a 7, 6, 5 or 4. The set is empty if the trump
+// card is the 2.
 func swapPrice(trump Card) Set {
 	switch trump.Rank() {
 	case 2:
@@ -261,8 +263,8 @@ func (t *Table) Swap(c Card, log *rules.Log) {
 	}
 }
 
-// CheckSwap returns nil if the seat to move may exchange its card c for the trump card, and otherwise an error with the
-// reason. exchange says whether the game's options allow exchanges.
+// CheckSwap returns nil if the seat to move may exchange its card c for the trump card, and otherwise an error with
+// the reason. exchange says whether the game's options allow exchanges.
 func (t *Table) CheckSwap(c Card, exchange bool) error {
 	price := swapPrice(t.Trump)
 	switch {
@@ -280,9 +282,9 @@ func (t *Table) CheckSwap(c Card, exchange bool) error {
 	return nil
 }
 
-// FindInstantWins returns the seats that win at once by their hands: with 1, 3 and 12 of trumps if blackhand
-// is set, and with all four 12s or all four 11s if tute is set. It logs each such hand, in order from the
-// leader, unless log is nil. It does not end the game; WinAtOnce does.
+// FindInstantWins returns the seats whose hands win at once: 1, 3 and 12 of trumps if blackhand is true, and all four
+// 12s or all four 11s if tute is true. It logs each such hand, in order from the leader; log may be nil. It does not
+// end the game; WinAtOnce does.
 func (t *Table) FindInstantWins(blackhand, tute bool, log *rules.Log) (won rules.Seats) {
 	black := black[t.trumps%4]
 	seat := t.Leader
@@ -310,8 +312,8 @@ func logInstant(seat int, why string, log *rules.Log) {
 	log.Add(rules.AllSeats, "instant", seat, why)
 }
 
-// HasInstantWin reports whether any seat holds a hand that wins at once, as FindInstantWins defines it, or
-// held one before it played its card to the current trick.
+// HasInstantWin reports whether any seat holds a hand that wins at once, as FindInstantWins defines it. The card that
+// a seat has played to the current trick counts as part of its hand.
 func (t *Table) HasInstantWin(blackhand, tute bool) bool {
 	if !blackhand && !tute {
 		return false
@@ -326,15 +328,14 @@ func (t *Table) HasInstantWin(blackhand, tute bool) bool {
 	return false
 }
 
-// WinHunt ends the game because the complete trick captures the 3 of trumps with the 1. It sets the points of the
-// trick's winner to the number full and the points of the others to 0.
+// WinHunt ends the game because the current trick, which must be complete, captures the 3 of trumps with the 1. It
+// sets the points of the winner of the trick to full, and the points of the others to 0.
 func (t *Table) WinHunt(full int16, log *rules.Log) {
 	logInstant(int(t.Winner), "hunt3", log)
 	t.WinAtOnce(rules.OneSeat(int(t.Winner)), full)
 }
 
-// WinAtOnce ends the game. It sets the points of each seat in the set won to the number full and the points of the
-// others to 0.
+// WinAtOnce ends the game. It sets the points of each seat in the set won to full, and the points of the others to 0.
 func (t *Table) WinAtOnce(won rules.Seats, full int16) {
 	for seat := range t.Points {
 		t.Points[seat] = 0

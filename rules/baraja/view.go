@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// LogDeal logs the cards dealt to each seat, which only that seat sees, and the trump card. It must be called
-// before the first move.
+// LogDeal logs the deal: to each seat its own cards, and to all seats the trump card. It must be called before the
+// first move.
 func (t *Table) LogDeal(log *rules.Log) {
 	players := int(t.Players)
 	for seat := range players {
@@ -22,8 +22,8 @@ func (t *Table) LogDeal(log *rules.Log) {
 	log.Add(rules.AllSeats, "trump", t.Trump)
 }
 
-// View appends to dst what a seat may know, as "key=value" pairs; it writes the keys that Brisca and Tute have in
-// common.
+// View appends to dst what a seat may know, as "key=value" pairs. It writes only the keys that Brisca and Tute have
+// in common.
 func (t *Table) View(dst []byte, seat int) []byte {
 	dst = append(dst, "hand="...)
 	dst = t.Hands[seat].Text(dst)
@@ -89,7 +89,8 @@ func MoveText(dst []byte, m rules.Move) []byte {
 	return strconv.AppendUint(append(dst, '?'), uint64(m), 10)
 }
 
-// ParseMove parses a move: a card to play, such as "12c", or to exchange for the trump card, such as "swap:7o".
+// ParseMove parses the text of a move: a card to play, such as "12c", or a card to exchange for the trump card, such
+// as "swap:7o". It returns an error for any other text, but does not check whether the move is legal.
 func ParseMove(text string) (rules.Move, error) {
 	word, swap := strings.CutPrefix(text, "swap:")
 	c, err := Parse(word)

@@ -19,7 +19,8 @@ func (s *State) redeal(seat int, r *rules.Rand) bool {
 	return s.Table.Redeal(seat, [baraja.TableSeats]baraja.Set{}, s.possible, r)
 }
 
-// possible reports whether the game could have reached this position, in which no hand may win at once.
+// possible reports whether the game could have reached this position. That is not the case if a hand wins at once,
+// because the game would have ended before.
 func (s *State) possible() bool { return !s.Table.HasInstantWin(s.rules.BlackHand, false) }
 
 // fromView returns a random position that agrees with what one seat knows; see rules.Variant.FromView.

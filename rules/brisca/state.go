@@ -6,22 +6,22 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// State is a position of Brisca. It can be copied and compared. Other packages may read the fields of the
-// embedded Table, but only the methods of State may change them.
+// State is a position of Brisca. A State can be copied by assignment, and States can be compared with ==. Other
+// packages may read the fields of the embedded Table, but only the methods of State may change them.
 type State struct {
 	baraja.Table
 	rules Rules
 }
 
-// Deal sets the state to the first position, with cards drawn from src. r must be a combination of options that
-// Variant accepts.
+// Deal sets s to the first position of a game with the rules r. The cards are drawn from src. r must be a combination
+// of options that the game allows.
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	*s = State{rules: r}
 	s.Shuffle(src)
 	s.dealPack()
 }
 
-// Layout sets s to the first position of a game in which the cards of pack are dealt in the given order.
+// Layout sets s to the first position of a game with the rules r in which the cards are dealt in the order of pack.
 func (s *State) Layout(r Rules, pack [baraja.TableCards]baraja.Card) {
 	*s = State{rules: r}
 	s.Pack = pack
@@ -33,7 +33,7 @@ func (s *State) dealPack() {
 	s.checkBlackHand(nil)
 }
 
-// Rules returns the values of the options.
+// Rules returns the values of the game's options.
 func (s *State) Rules() Rules { return s.rules }
 
 func (s *State) Points() []float64 { return s.FloatPoints() }
@@ -67,7 +67,7 @@ func (s *State) Check(m rules.Move) error {
 	return phrase.Errorf("%q is not a move: play one of %s", s.MoveText(nil, m), s.Hands[s.Mover].Text(nil))
 }
 
-// Apply implements rules.State: it makes a legal move.
+// Apply implements rules.State. It makes the move m, which must be legal, and logs its events. log may be nil.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.Plies++
 	if m >= baraja.SwapMove {

@@ -36,9 +36,9 @@ func Add(g *rules.Game) {
 func Find(name string) (*rules.Game, error) { return all.Find(name) }
 
 // CanonicalClaim returns the canonical form of a claim: the name of a game that a bot plays, perhaps with options, as
-// in "brisca players=2". It has one space between words, the options in the order of the game, and canonical values.
-// known is false if the game does not exist. The error then lists the games; otherwise it says which option or value is
-// wrong.
+// in "brisca players=2". The canonical form has one space between words, the options in the order of the game, and
+// canonical values. If the game does not exist, known is false and the error lists the games. If an option or a value
+// is wrong, known is true and the error names it.
 func CanonicalClaim(claim string) (canonical string, known bool, err error) {
 	name, options := rules.SplitClaim(claim)
 	g, err := Find(name)

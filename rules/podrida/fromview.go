@@ -5,29 +5,29 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// Redeal implements rules.Redealer. It deals the cards that a seat does not know at random. No hand gets a card
-// that its seat, by the rules, would have had to play earlier in this round. If the dealer was dealt the trump
-// card, the dealer keeps it. All such deals are about equally likely.
+// Redeal implements rules.Redealer. It deals the cards that a seat does not know at random. No hand gets a card that
+// its seat would have had to play earlier in this round by the rules. If the dealer was dealt the trump card, the
+// dealer keeps it. All possible deals are about equally likely.
 func (s *State) Redeal(seat int, r *rules.Rand) { s.RedealKnowing(seat, Failures, r) }
 
-// Knowledge is the part of what a seat has seen that a random deal of the hidden cards must agree with.
+// Knowledge says which part of what a seat has seen must agree with a random deal of the hidden cards.
 type Knowledge uint8
 
 // The values of Knowledge, from the most knowledge to the least.
 const (
-	// Failures means the cards played, and also that other seats failed to follow suit, to beat a card or
-	// to play a trump: no hand gets a card that its seat cannot hold after such a failure.
+	// Failures means that the deal agrees with the cards shown, and with what other seats have failed to do: follow
+	// suit, beat a card or play a trump. No hand gets a card that its seat would have had to play instead.
 	Failures Knowledge = iota
-	// Played means the cards that were shown: no hand gets them, except for the trump card that the dealer
-	// still holds.
+	// Played means that the deal agrees with the cards shown: no hand gets one of them, except for a trump card that
+	// the dealer still holds.
 	Played
-	// OwnHand means only the seat's own hand. Cards that were played may be dealt again. The game can
-	// continue from such a position, but cannot reach it.
+	// OwnHand means that the deal agrees only with the seat's own hand. Cards that were played may be dealt again. A
+	// game can continue from the resulting position, but cannot reach it.
 	OwnHand
 )
 
-// RedealKnowing deals the cards that a seat does not know at random, like Redeal, but the deal agrees only with
-// the knowledge k of the seat.
+// RedealKnowing deals the cards that a seat does not know at random, like Redeal. k says with what knowledge of the
+// seat the deal must agree.
 func (s *State) RedealKnowing(seat int, k Knowledge, r *rules.Rand) {
 	s.stream = rules.FastStream(r)
 	if s.turn < 0 {
@@ -38,8 +38,8 @@ func (s *State) RedealKnowing(seat int, k Knowledge, r *rules.Rand) {
 	h.AddToHands(s.hands[:])
 }
 
-// takeHidden removes from the other hands the cards that a seat with knowledge k does not know. The result can
-// deal these and all other unknown cards at random, to each hand as many as it has lost.
+// takeHidden removes from the hands of the other seats the cards that a seat does not know; k is what the seat knows.
+// The result can deal these and all other unknown cards at random, to each hand as many as were removed.
 func (s *State) takeHidden(seat int, k Knowledge) baraja.HiddenCards {
 	var sizes [maxSeats]int
 	seen := s.hands[seat]
@@ -63,8 +63,8 @@ func (s *State) ShownCards() baraja.Set {
 	return baraja.SetOf(s.playedCards[:s.playedCount]).With(s.trumpCard)
 }
 
-// cannotHold returns, by seat, the cards that a seat cannot hold, because by the rules it would have had to play one
-// of them earlier in this round.
+// cannotHold returns, for each seat, the cards that cannot be in its hand: if it had one of them, it would have had
+// to play it earlier in this round.
 func (s *State) cannotHold() (cannot [baraja.StockPlace + 1]baraja.Set) {
 	for p := range s.plays {
 		for _, duty := range p.table.duties().All() {
@@ -77,7 +77,7 @@ func (s *State) cannotHold() (cannot [baraja.StockPlace + 1]baraja.Set) {
 	return cannot
 }
 
-// play is a card that was played, who played it, and the state of the trick before it was played.
+// play is a card that was played, with the seat that played it and the state of the trick before.
 type play struct {
 	seat  int8
 	card  baraja.Card
@@ -116,8 +116,8 @@ func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, erro
 	return reader.Finish(s)
 }
 
-// readRound reads from v, what one seat may know of the game, the facts that do not change during a round: its
-// number, the trump card, and the points before it. It stores errors in v.
+// readRound reads from v, which has what one seat may know, the facts that do not change during a round: its number,
+// the trump card, and the points before it. It stores errors in v.
 func (s *State) readRound(v *rules.ViewReader) {
 	players := int(s.rules.Players)
 	s.round = uint8(v.Int("round", 1, int(s.lastRound)))
@@ -131,8 +131,8 @@ func (s *State) readRound(v *rules.ViewReader) {
 	}
 }
 
-// readPlay reads the bids and the cards played in this round from v, what seat may know of the game, and makes
-// these moves without checking most of the rules. hand is the hand of seat. It stores errors in v.
+// readPlay reads the bids and the cards played in this round from v, which has what a seat may know. It makes these
+// moves without checking most of the rules. hand is the hand of the seat. It stores errors in v.
 func (s *State) readPlay(v *rules.ViewReader, hand baraja.Set, seat int) {
 	var bids [maxSeats]int
 	v.Ints("bids", bids[:s.rules.Players], 0, int(s.handSize), noBid)

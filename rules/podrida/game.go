@@ -45,7 +45,7 @@ var Game = &rules.Game{
 //go:embed rules.*.md
 var rulesFiles embed.FS
 
-// Rules has the values of the options. It is comparable.
+// Rules holds the values of the options of La Podrida. Rules values can be compared with ==.
 type Rules struct {
 	Players uint8 // 3 to 12
 	Deck    uint8 // 48 or 40

@@ -7,13 +7,13 @@ import (
 
 // The following methods are for bots.
 
-// Rules returns the values of the options.
+// Rules returns the values of the game's options.
 func (s *State) Rules() Rules { return s.rules }
 
 // Pack returns the cards of the game.
 func (s *State) Pack() baraja.Set { return s.rules.packSet() }
 
-// Hand returns the hand of a seat. A bot may ask only for its own: if the state was made from what the bot may
+// Hand returns the hand of a seat. A bot may ask only for its own hand: if the state was made from what the bot may
 // know, the other hands are random.
 func (s *State) Hand(seat int) baraja.Set { return s.hands[seat] }
 
@@ -46,8 +46,8 @@ func (s *State) TricksWon(seat int) int { return int(s.tricks[seat]) }
 // has won more.
 func (s *State) MissingTricks(seat int) int { return int(s.bids[seat] - s.tricks[seat]) }
 
-// EndWithRound makes this round the last of the game, so that a search ends with it. The bids and tricks of the
-// round can be read afterwards.
+// EndWithRound makes this round the last of the game. A search then ends with the round, and can read the bids and
+// tricks of the round afterwards.
 func (s *State) EndWithRound() { s.lastRound = s.round }
 
 // PointsOf returns the points of a seat so far.
@@ -56,7 +56,7 @@ func (s *State) PointsOf(seat int) int { return int(s.points[seat]) }
 // HandSize returns the number of cards that each seat was dealt in this round.
 func (s *State) HandSize() int { return int(s.handSize) }
 
-// BidOf returns the bid of a seat in this round, or a negative number if it has not bid yet.
+// BidOf returns the number of tricks that a seat has bid in this round. It is negative if the seat has not bid yet.
 func (s *State) BidOf(seat int) int { return int(s.bids[seat]) }
 
 // Bids returns the number of seats that have bid in this round, and the sum of their bids.
@@ -70,7 +70,7 @@ func (s *State) IsBidding() bool { return s.missingBids > 0 }
 // Playable returns the cards that the seat to move may play. The bids must have been made.
 func (s *State) Playable() baraja.Set { return s.table.playable(s.hands[s.turn]) }
 
-// PlayedBy sets cards[seat] to the cards that each seat has played in this round.
+// PlayedBy sets cards[seat], for each seat, to the cards that the seat has played in this round.
 func (s *State) PlayedBy(cards *[maxSeats]baraja.Set) {
 	*cards = [maxSeats]baraja.Set{}
 	for p := range s.plays {
@@ -81,7 +81,7 @@ func (s *State) PlayedBy(cards *[maxSeats]baraja.Set) {
 // WinningCards returns all cards, in any hand, that would become the best card of the current trick.
 func (s *State) WinningCards() baraja.Set { return s.table.beat }
 
-// BeatingCards returns the cards that would beat c if c were winning a trick.
+// BeatingCards returns the cards that would win a trick in which c is the best card so far.
 func (s *State) BeatingCards(c baraja.Card) baraja.Set { return s.table.above(c) }
 
 // Bid returns the number of tricks that a move bids. ok is false if the move is not a bid.

@@ -24,19 +24,20 @@ const (
 // Ranking is the order of the cards within a suit in La Podrida.
 var Ranking = baraja.NewRanking(1, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2)
 
-// table determines which cards the next seat may play. Its fields are sets of cards.
+// table is the state of a trick. It determines which cards the next seat may play. Its fields are sets of cards.
 type table struct {
 	trumps baraja.Set // all cards of the suit of trumps
 	led    baraja.Set // all cards of the suit led; every card before a card is led
 	beat   baraja.Set // cards that would become the best of the trick; every card before a card is led
 }
 
-// emptyTable returns the table before the first card of a trick. trumps is the set of all trump cards.
+// emptyTable returns the table at the start of a trick, when no card has been played and every card may be played.
+// trumps has all cards of the trump suit.
 func emptyTable(trumps baraja.Set) table { return table{trumps, everyCard, everyCard} }
 
-// duties returns which cards the next seat must play, in order of priority: a winning card of the suit led, any
-// card of that suit, a winning trump, any trump. If the trick was trumped, no card of the suit led wins, and the
-// first set is empty.
+// duties returns which cards the next seat must play, in order of priority: a winning card of the suit that was led,
+// any card of that suit, a winning trump, any trump. If a trump was played to another suit, no card of that suit
+// wins, and the first set is empty.
 func (t *table) duties() baraja.Duties {
 	return baraja.Duties{First: t.led & t.beat, Second: t.led, Third: t.trumps & t.beat, Fourth: t.trumps}
 }
@@ -62,7 +63,7 @@ func (t *table) put(c baraja.Card) bool {
 	return true
 }
 
-// State is a position of La Podrida. It can be copied and compared.
+// State is a position of La Podrida. A State can be copied by assignment, and States can be compared with ==.
 type State struct {
 	table       table
 	hands       [maxSeats]baraja.Set
@@ -89,8 +90,8 @@ type State struct {
 	stream rules.Stream // the source of the following deals
 }
 
-// Deal sets s to the first position of a game. The cards of the first round are drawn from src. The state
-// continues with a copy of src for later rounds.
+// Deal sets s to the first position of a game. The cards of the first round are drawn from src. For later rounds, s
+// keeps a copy of src.
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	*s = State{rules: r, lastRound: uint8(r.Rounds()), dealer: int8(r.Players) - 2}
 	s.stream = *src
@@ -126,7 +127,7 @@ func (s *State) nextRound(log *rules.Log) {
 	}
 }
 
-// startRound starts the bidding of round s.round. The suit of turned, the card that was turned up, is trumps.
+// startRound starts the bidding of round s.round. turned is the card that was turned up; its suit is trumps.
 func (s *State) startRound(turned baraja.Card) {
 	s.handSize = uint8(s.rules.HandSize(int(s.round)))
 	s.trumpCard = turned
@@ -146,7 +147,7 @@ func (s *State) Turn() int { return int(s.turn) }
 func (s *State) Ply() int { return int(s.ply) }
 
 // ForbiddenBid returns the number of tricks that the seat to move may not bid. It is negative if every bid is
-// allowed. Only the seat that bids last can have one.
+// allowed. Only for the seat that bids last can a bid be forbidden.
 func (s *State) ForbiddenBid() int {
 	if s.missingBids == 1 && s.round >= strictRound && s.bidSum <= s.handSize {
 		return int(s.handSize - s.bidSum)
@@ -216,7 +217,8 @@ func (s *State) checkBid(m rules.Move) error {
 	return nil
 }
 
-// Apply implements rules.State: it makes a legal move, a bid or a card.
+// Apply implements rules.State. It makes the move m, a bid or a card, which must be legal, and logs its events. log
+// may be nil.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.ply++
 	if m >= bidMove {

@@ -21,8 +21,8 @@ func (s *State) LogStart(log *rules.Log) {
 	s.logRound(log, dealt)
 }
 
-// logRound logs the deal of a round: each hand for its seat, and the trump card. dealt has the cards of all
-// hands in the order in which they were dealt.
+// logRound logs the deal of a round: to each seat its own hand, and to all seats the trump card. dealt has the cards
+// of all hands in the order in which they were dealt.
 func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
 	log.Add(rules.AllSeats, fmt.Sprintf("round %d cards=%d dealer=%d", s.round, s.handSize, s.dealer))
 	players := int(s.rules.Players)
@@ -38,7 +38,7 @@ func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
 	log.Add(rules.AllSeats, "trump", s.trumpCard.Suit(), s.trumpCard)
 }
 
-// View implements rules.State: it writes what a seat may know.
+// View implements rules.State. It appends to dst what a seat may know, as "key=value" pairs.
 func (s *State) View(dst []byte, seat int) []byte {
 	dst = number(dst, "round=", int(s.round))
 	dst = number(dst, " cards=", int(s.handSize))
@@ -75,14 +75,16 @@ func (s *State) leaders(dst []byte) []byte {
 	return dst
 }
 
-// noPoints is passed to bySeat as none if all numbers shall be written. No number of points equals it.
+// noPoints is a number that no seat can have as points. Passing it as the argument none of bySeat makes bySeat write
+// all numbers.
 const noPoints = -1 << 15
 
 func number(dst []byte, key string, n int) []byte {
 	return strconv.AppendInt(append(dst, key...), int64(n), 10)
 }
 
-// bySeat appends numbers to dst, joined by commas, with "-" in place of numbers that equal none.
+// bySeat appends numbers, one for each seat, to dst, joined by commas. It writes "-" in place of a number that equals
+// none.
 func bySeat[T int8 | int16](dst []byte, numbers []T, none T) []byte {
 	for seat, n := range numbers {
 		if seat > 0 {

@@ -39,7 +39,7 @@ func checkFlat(t reflect.Type, path string) error {
 // valueOf returns a copy of the struct that s points to, as a value that == can compare.
 func valueOf(s rules.State) any { return reflect.ValueOf(s).Elem().Interface() }
 
-// copyState copies the struct that src points to into the one that dst points to. Both must have the same type.
+// copyState copies the struct to which src points over the struct to which dst points. Both must have the same type.
 func copyState(dst, src rules.State) { reflect.ValueOf(dst).Elem().Set(reflect.ValueOf(src).Elem()) }
 
 // checkDeal returns an error unless the same seed always gives the same first position. Different seeds must give

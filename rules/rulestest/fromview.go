@@ -22,8 +22,8 @@ func (w *walk) checkFromViews() error {
 }
 
 // checkFromView makes a position from what seat may know of the current one, and returns an error unless the seat
-// knows the same about both. In some calls, chosen at random, it also plays the new position to the end of the
-// game, and checks that FromView refuses invalid input.
+// knows the same about both positions. In some calls, chosen at random, it also plays the new position to the end of
+// the game, and checks that FromView refuses invalid input.
 func (w *walk) checkFromView(seat int) error {
 	o := rules.Observe(w.s, seat)
 	if len(o.View) > protocol.MaxLine {
@@ -83,9 +83,9 @@ func sameObservation(want, got rules.Observation) error {
 	return nil
 }
 
-// checkWrongViews checks how FromView reacts to invalid views (the "key=value" pairs that a seat may know). It
-// removes each key of the view in o, which must give an error that names the key, and replaces each value by
-// invalid ones.
+// checkWrongViews checks how FromView reacts to invalid views. A view is the text "key=value key=value" of what a
+// seat may know. checkWrongViews removes each key of the view in o, for which FromView must return an error that
+// names the key. It also replaces each value by invalid ones.
 func (w *walk) checkWrongViews(o rules.Observation) error {
 	for key, value := range o.View.All() {
 		pair := string(key) + "=" + string(value)
@@ -106,8 +106,9 @@ func (w *walk) checkWrongViews(o rules.Observation) error {
 	return nil
 }
 
-// checkWrongView returns an error unless FromView refuses what a seat may know according to o, with an error that
-// names the game and quotes the fault, or returns a position in which the seat knows exactly that.
+// checkWrongView returns an error unless FromView handles o, which is probably invalid, in one of two ways. It either
+// returns an error that names the game and quotes the fault, or a position in which the seat knows exactly what o
+// says.
 func (w *walk) checkWrongView(o rules.Observation) error {
 	made, err := w.v.FromView(o, w.r)
 	if err == nil {
@@ -126,8 +127,8 @@ func (w *walk) checkWrongView(o rules.Observation) error {
 }
 
 const (
-	// If there are at most fewHands possible deals of the hidden cards, checkArrangements compares them all. It
-	// draws manyDraws random deals, enough to see each of so few.
+	// fewHands is the largest number of possible deals of the hidden cards for which checkArrangements compares all
+	// deals. To see each of them, it draws manyDraws random deals.
 	fewHands  = 16
 	manyDraws = 40 * fewHands
 )
@@ -158,9 +159,9 @@ func (w *walk) checkArrangements(o rules.Observation) error {
 	return nil
 }
 
-// arrangements calls draw for random positions and returns the set of the different ones. An element of the set
-// is a text with everything that each seat may know of a position. many is true if there are more than fewHands;
-// the set is then incomplete.
+// arrangements calls draw for random positions, and returns the set of different positions that it got. An element of
+// the set is a text with everything that each seat may know of a position. many is true if there are more than
+// fewHands positions; the set is then incomplete.
 func (w *walk) arrangements(draw func() (rules.State, error)) (seen map[string]bool, many bool) {
 	seen = map[string]bool{}
 	for range manyDraws {

@@ -13,8 +13,8 @@ import (
 
 // Options adapts the checks of Run to a game.
 type Options struct {
-	// CheckTotal returns an error if the points of s, a finished game, have an impossible sum. If
-	// CheckTotal is nil, the sum is not checked.
+	// CheckTotal returns an error if the points of the finished game s have a sum that is impossible. If CheckTotal is
+	// nil, the sum is not checked.
 	CheckTotal func(v *rules.Variant, s rules.State) error
 	// CheckState returns an error if s violates an invariant of the game, such as that every card is in one
 	// place. It is also called for positions whose hidden cards were dealt again. CheckState may be nil.
@@ -53,13 +53,13 @@ func check(g *rules.Game, o Options) error {
 	return nil
 }
 
-// games returns how many random games to play for each of n variants.
+// games returns how many random games to play for each variant if there are n variants.
 func games(o Options, n int) int {
 	return max(1, cmp.Or(o.Games, 150)/n)
 }
 
-// checkVariant makes all checks of one variant and plays the given number of random games. number is the index of
-// the variant, from which the seeds are derived.
+// checkVariant makes all checks of one variant, for which it plays the given number of random games. number is the
+// index of the variant; the seeds of the games are derived from it.
 func checkVariant(v *rules.Variant, o Options, games int, number uint64) error {
 	if err := checkSettings(v); err != nil {
 		return err

@@ -36,8 +36,8 @@ type Pair[N Naive] struct {
 	log     rules.Log
 }
 
-// NewPair returns a Pair of s and n, or an error if they are not the same first position. Errors identify the
-// game by deal, such as its seed.
+// NewPair returns a Pair of s and n, or an error if these are different positions. s and n must be first positions of
+// a game of v. deal identifies the game in errors; it can be the game's seed.
 func NewPair[N Naive](v *rules.Variant, s rules.State, n N, deal any) (*Pair[N], error) {
 	p := &Pair[N]{State: s, Naive: n, variant: v, deal: deal}
 	p.State.LogStart(&p.log)
@@ -101,8 +101,9 @@ func (p *Pair[N]) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s, deal %v, ply %d: "+format, append([]any{p.variant.Settings, p.deal, p.Naive.Ply()}, args...)...)
 }
 
-// Try makes the move with the given text in both implementations, and returns an error if they differ afterwards.
-// If the move is illegal in the naive one, the engine must also refuse it and stay unchanged.
+// Try makes the move with the given text in both implementations, and returns an error if they differ afterwards. If
+// the move is illegal in the naive implementation, Try returns an error unless the engine refuses it too and stays
+// unchanged.
 func (p *Pair[N]) Try(text string) error {
 	legal := slices.Contains(p.Naive.Legal(), text)
 	before := valueOf(p.State)
@@ -123,8 +124,9 @@ func (p *Pair[N]) Try(text string) error {
 	return p.compare()
 }
 
-// PlayOn makes moves until the game ends or the number of its plies is last, and compares the implementations after
-// each move. pick returns the index of the next move among the n legal ones.
+// PlayOn makes moves until the game ends or last moves have been made since its start. After each move it compares
+// the two implementations of the rules, and returns an error if they differ. pick chooses each move: it gets the
+// number n of legal moves and returns the index of the move to make, from 0 to n-1.
 func (p *Pair[N]) PlayOn(pick func(n int) int, last int) error {
 	for p.Naive.Turn() >= 0 && p.Naive.Ply() < last {
 		legal := p.Naive.Legal()
@@ -162,8 +164,9 @@ func FuzzNaive[N Naive](f *testing.F, deal func(t *testing.T, head [4]byte) *Pai
 	})
 }
 
-// NaiveStream is a second implementation of the random stream of SPEC.md, "Seeds and deals". The function that it
-// returns draws a random number from 0 to its argument minus 1.
+// NaiveStream is a second, simple implementation of rules.NewStream, the random numbers that SPEC.md, "Seeds and
+// deals", defines for a seed. Each call of the returned function with an argument n draws a random number from 0 to
+// n-1.
 func NaiveStream(seed [32]byte) func(uint64) int {
 	var block uint64
 	var ready []uint32

@@ -10,9 +10,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// checkOpening checks the random moves before the first turn, if the game has an option for them. Making the
-// logged moves from the position without an opening must lead to the first position. The game must not be
-// over there, and the seat to move must not be able to win at once.
+// checkOpening checks the random moves before the first turn, if the game has an option for them. Making the logged
+// moves from the position without an opening must lead to the first position. In that position the game must not be
+// over, and the seat to move must not be able to win at once.
 func checkOpening(v *rules.Variant) error {
 	name := rules.OpeningOption.Name
 	plies := v.Settings.Int(name)
@@ -58,8 +58,8 @@ func checkOpening(v *rules.Variant) error {
 	return nil
 }
 
-// withoutOpening returns v without random first moves and without a limit. The limit must go because it does not
-// count these moves.
+// withoutOpening returns a variant like v, but without random first moves and without a limit on the number of moves.
+// The caller makes the random moves as ordinary ones; the limit would count these.
 func withoutOpening(v *rules.Variant) (*rules.Variant, error) {
 	given := map[string]string{}
 	for _, s := range v.Settings {
@@ -71,8 +71,8 @@ func withoutOpening(v *rules.Variant) (*rules.Variant, error) {
 	return v.Game.Resolve(given)
 }
 
-// makeOpening makes in s the random first moves that the list of events told describes. It returns the number of
-// moves, and an error unless the moves log the same events.
+// makeOpening makes in s the random first moves that are described in told, a list of events. It returns the number
+// of moves, and an error unless making the moves logs the same events.
 func makeOpening(s rules.State, told []string) (plies int, err error) {
 	var log rules.Log
 	for _, text := range told[1:] {
@@ -110,9 +110,9 @@ func winsAtOnce(s rules.State) bool {
 	})
 }
 
-// CheckWithoutOpening tests a game that begins at s without random first moves, as it does if all of them were
-// rejected. It plays random moves and checks that FromView can return every position from what each seat may know
-// of it.
+// CheckWithoutOpening tests a game that begins at s without random first moves, as it does if all drawn moves were
+// rejected. It plays random moves. In each position it checks that FromView can return that position from what a seat
+// may know.
 func CheckWithoutOpening(t *testing.T, v *rules.Variant, s rules.State) {
 	t.Helper()
 	var log rules.Log

@@ -88,8 +88,8 @@ func checkDefaults(g *rules.Game) error {
 	return nil
 }
 
-// variantsOf returns a variant for each element of given, which has values of options by name. If given is
-// nil, it returns a sample of Variants.
+// variantsOf returns a variant of g for each element of given, a map from the names of options to their values. If
+// given is nil, it returns a sample of the result of Variants.
 func variantsOf(g *rules.Game, given []map[string]string) (variants []*rules.Variant, err error) {
 	for _, options := range given {
 		v, err := g.Resolve(options)
@@ -112,9 +112,9 @@ func variantsOf(g *rules.Game, given []map[string]string) (variants []*rules.Var
 	return variants, nil
 }
 
-// Variants returns a variant for every combination of option values, with the defaults first: every allowed word,
-// and a few values of each number. It omits combinations that the game refuses. It returns an error if a refusal
-// does not say which option is wrong.
+// Variants returns a variant for every combination of option values, with the defaults first. The values are every
+// allowed word, and a few values of each number. Variants leaves out combinations that the game refuses. It returns
+// an error if a refusal does not say which option is wrong.
 func Variants(g *rules.Game) (variants []*rules.Variant, err error) {
 	for _, options := range combinations(g.Options) {
 		v, err := g.Resolve(options)
@@ -162,8 +162,8 @@ func combinations(options []rules.Option) []map[string]string {
 	return all
 }
 
-// checkCombinationError returns an error unless the text of err contains the name and the value of one of options. err
-// is the error with which a game has refused options.
+// checkCombinationError returns an error unless the text of err contains the name and the value of one of the
+// options. err is the error with which a game has refused a combination of options.
 func checkCombinationError(options map[string]string, err error) error {
 	text := err.Error()
 	for name, value := range options {

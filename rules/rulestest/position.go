@@ -56,8 +56,8 @@ func checkLegal(s rules.State, legal []rules.Move) error {
 	return nil
 }
 
-// checkRefused returns an error unless s refuses the illegal move m with an error of the required form. before is
-// the value of s, which must not change.
+// checkRefused returns an error unless s refuses the illegal move m with an error of the required form. before is the
+// value of s before the call; s must still equal it.
 func checkRefused(v *rules.Variant, s rules.State, before any, m rules.Move) error {
 	var log rules.Log
 	err := rules.Play(s, m, &log)
@@ -86,8 +86,8 @@ func checkError(err error, text string) error {
 	return nil
 }
 
-// checkTexts returns an error unless every legal move has a unique text that ParseMove parses. ParseMove must
-// refuse a text that is almost a move, or parse it as another move.
+// checkTexts returns an error unless every legal move has a unique text that ParseMove parses as that move. It also
+// changes these texts a little: ParseMove must refuse the result, or parse it as another move.
 func checkTexts(v *rules.Variant, s rules.State, legal []rules.Move) error {
 	seen := map[string]bool{}
 	junk := []string{"", " ", "-", ":", "nonesuch", "\x00", "ñ", "99999999999999999999", "-1", "+1", strings.Repeat("1", 300)}

@@ -17,8 +17,8 @@ func redealCopy(s rules.State, seat int, r *rules.Rand) rules.State {
 	return c
 }
 
-// checkRedeal replaces everything that is hidden from a seat by random values. It returns an error unless the
-// seat then knows the same, has the same moves, and the position is valid.
+// checkRedeal replaces everything that is hidden from a seat by random values. It returns an error unless the result
+// is a valid position in which the seat knows the same and has the same moves.
 func (w *walk) checkRedeal(seat int) error {
 	if _, ok := w.s.(rules.Redealer); !ok {
 		return nil
@@ -51,9 +51,9 @@ func (w *walk) checkRedeal(seat int) error {
 	return nil
 }
 
-// compareEvents makes m in a copy of the current position, and in a second copy whose cards hidden from a seat
-// were dealt anew. If the seat knows the same about both copies afterwards, it must have seen the same events in
-// both; otherwise compareEvents returns an error.
+// compareEvents makes the move m in a copy of the current position, and in a second copy in which the cards hidden
+// from a seat were dealt anew. If the seat knows the same about both copies afterwards, but has seen different
+// events, compareEvents returns an error.
 func (w *walk) compareEvents(m rules.Move) error {
 	if _, ok := w.s.(rules.Redealer); !ok {
 		return nil

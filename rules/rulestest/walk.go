@@ -24,7 +24,7 @@ type walk struct {
 	hidden    int  // number of redeals that changed the view of another seat
 }
 
-// densePlies is the number of plies after which only one in 64 positions is checked, so that games without a
+// densePlies is a number of moves. After that many, only one in 64 positions is checked, so that games without a
 // limit do not take too long.
 const densePlies = 200
 
@@ -109,8 +109,8 @@ func (w *walk) checkReached() error {
 	return nil
 }
 
-// checkPosition checks the position s, whose legal moves are legal, by the function checkPosition and by
-// Options.CheckState.
+// checkPosition checks the position s with the function checkPosition and with Options.CheckState. legal has the
+// legal moves of s.
 func (w *walk) checkPosition(s rules.State, legal []rules.Move) error {
 	if err := checkPosition(w.v, s, legal); err != nil {
 		return err

@@ -16,8 +16,8 @@ const (
 	flipCell   = 7 << 3 // cell^flipCell is the cell in the flipped board
 )
 
-// geometry has the data that depend only on the size of the board. A square has two numbers: its cell is a
-// bit index in a Board, and its square number counts the squares row by row.
+// geometry has the data that depend only on the size of the board. A square has two numbers: its cell is a bit index
+// in a Board; its square number counts the squares row by row, without gaps.
 type geometry struct {
 	all      Board
 	start    [2]Board          // by seat: the squares of its pieces at the start
@@ -56,27 +56,28 @@ func newGeometry(size int) (g geometry) {
 	return g
 }
 
-// flip turns the board upside down: row r becomes row 7-r.
+// flip turns a board of 8 rows upside down: row r becomes row 7-r.
 func (b Board) flip() Board { return Board(bits.ReverseBytes64(uint64(b))) }
 
-// sources has, for each of ten kinds of move, the squares from which a piece of the side to move can make it.
-// It describes a side that moves down; for white the board is flipped. The kinds are in the order of the
-// squares on which the moves of a black piece end:
+// sources has one board for each of ten kinds of move. The board has the squares from which a piece of the side to
+// move can make a move of this kind. The list shows the index of each kind, with the direction in which a black
+// piece moves; black moves down. If white is to move, all boards are upside down (see Board.flip).
 //
 //	0 1 2 3  two left, one left, one right, two right
 //	4 5 6    one down left, down, down right
 //	7 8 9    two down left, down, down right
 type sources [10]Board
 
-// ends has, for each side, the differences between the cells where its moves end and start, in increasing
-// order. White's longest moves forward therefore come first.
+// ends has, for each side, the distances of its moves in increasing order. A distance is the cell where a move ends
+// minus the cell where it starts. White's longest moves forward therefore come first.
 var ends = [2][16]int8{
 	black: {-2, -1, 1, 2, 7, 8, 9, 14, 16, 18},
 	white: {-18, -16, -14, -9, -8, -7, -2, -1, 1, 2},
 }
 
-// find sets s to the moves of the pieces mine, which move down on a board with the opponent's pieces theirs and the
-// empty squares empty. Pieces on the squares in near capture one square away, all others two squares away.
+// find sets s to the possible moves of the side to move, whose pieces move down the board. mine, theirs and empty are
+// the squares with its pieces, with the opponent's pieces, and with no piece. A piece on a square in near captures at
+// a distance of one square, any other piece at a distance of two.
 func (s *sources) find(mine, theirs, empty, near Board) {
 	free, open := mine&^near, ^theirs // free: capture two squares away
 	near &= mine
@@ -98,8 +99,8 @@ func (s *sources) any() Board {
 	return s[0] | s[1] | s[2] | s[3] | s[4] | s[5] | s[6] | s[7] | s[8] | s[9]
 }
 
-// kinds returns the moves that a piece of side has from a cell of the unflipped board: bit k is set if the
-// move ends[side][k] is possible.
+// kinds returns the moves that a piece of the given side can make from a cell of the unflipped board, as a set of
+// bits: bit k is set if the move whose distance is ends[side][k] is possible.
 func (s *sources) kinds(side, cell int) uint {
 	if side == white {
 		cell ^= flipCell
@@ -114,12 +115,13 @@ func (s *sources) kinds(side, cell int) uint {
 	return along | one<<4 | two<<7
 }
 
-// tally has the number of moves that start from each square. The numbers are binary and spread over four boards:
-// t[i] has the digits of weight 1<<i of all squares.
+// tally has the number of moves that start from each square. Each number has four binary digits, which are on four
+// boards: t[i] has the digits of weight 1<<i of all squares.
 type tally [4]Board
 
-// tally returns the number of moves that start from each square: how many of the ten boards of s, one for each
-// kind of move, contain the square. It adds them for all squares at once, with bitwise full adders.
+// tally returns, for each square, the number of moves that start there: how many of the ten boards of s have the
+// square. Each of these boards belongs to one kind of move. tally counts for all squares at once, with bitwise full
+// adders.
 func (s *sources) tally() (t tally) {
 	a, ca := add3(s[0], s[1], s[2])
 	b, cb := add3(s[3], s[4], s[5])
@@ -143,13 +145,13 @@ func (t *tally) flip() {
 	}
 }
 
-// counts returns the number of moves from each row: byte r of the result is that of row r. There are at most 180
-// moves in all, so that sums of these bytes fit into a byte too.
+// counts returns the number of moves from each row: byte r of the result is the number for row r. There are at most
+// 180 moves in all, so that sums of these bytes also fit into a byte.
 func (t *tally) counts() uint64 {
 	return byteCounts(t[0]) + 2*byteCounts(t[1]) + 4*byteCounts(t[2]) + 8*byteCounts(t[3])
 }
 
-// byteCounts returns the number of squares in each row: byte r has that of row r.
+// byteCounts returns the number of squares in each row of the set b: byte r of the result is the number for row r.
 func byteCounts(b Board) uint64 {
 	x := uint64(b)
 	x -= x >> 1 & 0x5555555555555555
@@ -160,9 +162,9 @@ func byteCounts(b Board) uint64 {
 // sums returns the cumulative sums of the eight bytes: byte i of the result is the sum of the bytes 0 to i.
 func sums(bytes uint64) uint64 { return bytes * 0x0101010101010101 }
 
-// find locates the move with index n, counted over all squares in the order of their bits. It returns the bit of
-// the square where the move starts, and the index of the move among those from that square. rows must be
-// sums(t.counts()). find has no branches, because the processor could not predict them for a random n.
+// find locates the move with index n. Moves are counted square by square, in the order of the squares' bits. It
+// returns the bit of the square where the move starts, and the index of the move among the moves from that square.
+// rows must be sums(t.counts()). find has no branches, because the processor could not predict them for a random n.
 func (t *tally) find(n int, rows uint64) (cell, nth int) {
 	row := atMost(rows, n)
 	n -= int(rows << 8 >> (8 * row) & 0xff)
@@ -172,7 +174,7 @@ func (t *tally) find(n int, rows uint64) (cell, nth int) {
 	return int(8*row + column), n - int(columns<<8>>(8*column)&0xff)
 }
 
-// atMost returns how many of the five lowest bytes of bytes are at most n.
+// atMost returns how many of the five lowest bytes of the argument bytes are at most n.
 func atMost(bytes uint64, n int) uint64 {
 	above := uint64(n) + 1
 	return (bytes&0xff-above)>>63 + (bytes>>8&0xff-above)>>63 + (bytes>>16&0xff-above)>>63 +

@@ -8,9 +8,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// fromView returns a position that agrees with what one seat knows; see rules.Variant.FromView. Moves must not
-// bring back an earlier position, but a seat is not told the earlier positions. fromView infers the forbidden
-// moves from their absence in the list of legal moves; they stay forbidden later in the game.
+// fromView returns a position that agrees with what one seat knows; see rules.Variant.FromView. In Tebes a move must
+// not bring back an earlier position, but the seat does not know these positions. fromView infers the forbidden moves
+// from their absence in the list of legal moves; they stay forbidden later in the game.
 func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) {
 	s := &State{rules: r, lastPly: r.lastPly(), ply: uint16(o.Ply), irreversiblePly: uint16(o.Ply)}
 	reader := o.Reader(name, 2)
@@ -22,8 +22,8 @@ func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) 
 	return reader.Finish(s)
 }
 
-// readBoard reads the colors of the squares and the pieces from v, what a seat may know. It stores an error in v
-// if they are impossible.
+// readBoard reads the colors of the squares and the pieces from v, which has what a seat may know. It stores an error
+// in v if they are impossible.
 func (s *State) readBoard(v *rules.ViewReader) {
 	g := s.geometry()
 	squares := int(s.rules.Size) * int(s.rules.Size)
@@ -58,8 +58,8 @@ func (s *State) readBoard(v *rules.ViewReader) {
 	}
 }
 
-// readTurn reads from v, what a seat may know, which seats still have their extra move, and derives which seat is
-// to move. It stores an error in v if that contradicts the number of moves made.
+// readTurn reads from v, which has what a seat may know, which seats can still get their extra move. From that it
+// derives which seat is to move. It stores an error in v if the result contradicts the number of moves made.
 func (s *State) readTurn(v *rules.ViewReader) {
 	s.extra = uint8(v.Word("extra", extras[:]...))
 	s.bonus = v.Word("bonus", "no", "yes") == 1
@@ -78,11 +78,11 @@ func (s *State) readTurn(v *rules.ViewReader) {
 	s.finish(from.any() != 0)
 }
 
-// restorePast invents past moves for the legal moves that are missing in listed, the texts of the moves that the
-// seat may make: these moves, and no others, would then bring back an earlier position. It invents four past moves
-// for each missing one. Of the positions before these, only the third, counted back from now, has the present
-// pieces of the other side. The other side's invented moves are between squares outside the board, so that no
-// other position can come back.
+// restorePast makes illegal the moves that are missing in listed, the texts of the moves that the seat may make. Each
+// of them would bring back an earlier position that the seat does not know. restorePast invents four past moves for
+// each missing move, so that the position three moves ago is the one that the missing move would bring back. Of the
+// positions in which it was the other side's turn, only this one has the present pieces of that side, because the
+// other side's invented moves are between squares outside the board. Therefore no other position can come back.
 func (s *State) restorePast(listed []byte) {
 	var space [rules.MaxMoves]rules.Move
 	var text [8]byte

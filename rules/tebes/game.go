@@ -45,7 +45,7 @@ var Game = &rules.Game{
 //go:embed rules.*.md
 var rulesFiles embed.FS
 
-// Rules has the values of the options. It is comparable.
+// Rules holds the values of the options of Tebes. Rules values can be compared with ==.
 type Rules struct {
 	Size    uint8  // rows and columns, 6 or 4
 	Random  bool   // the colors of the squares are shuffled
@@ -54,7 +54,7 @@ type Rules struct {
 	Opening uint8  // number of random plies before the first turn
 }
 
-// lastPly returns the number of plies after which a game without a winner is a draw.
+// lastPly returns the number of moves after which a game without a winner ends as a draw.
 func (r Rules) lastPly() uint16 {
 	return cmp.Or(r.Limit, rules.MaxPlies)
 }

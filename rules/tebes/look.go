@@ -8,7 +8,7 @@ import (
 
 // The following methods are for bots.
 
-// Rules returns the values of the options.
+// Rules returns the values of the game's options.
 func (s *State) Rules() Rules { return s.rules }
 
 // PieceCount returns the number of pieces of a seat.
@@ -20,13 +20,13 @@ func (s *State) Pieces(seat int) Board { return s.pieces[seat&1] }
 // BlackSquares returns the black squares.
 func (s *State) BlackSquares() Board { return s.black }
 
-// Goal returns the two corners that the seat must occupy, both at the same time, to win.
+// Goal returns the two corners that the seat must occupy at the same time to win.
 func (s *State) Goal(seat int) Board { return s.geometry().goal[seat&1] }
 
-// Flip returns the set b on a board that is turned upside down.
+// Flip returns the set of squares b as seen on a board that is turned upside down: the first row becomes the last.
 func (s *State) Flip(b Board) Board { return b.flip() >> (8 * (8 - s.rules.Size)) }
 
-// CaptureCount returns the number of captures that the seat could make if it were to move now.
+// CaptureCount returns the number of captures that the seat could make if it were that seat's turn.
 func (s *State) CaptureCount(seat int) (n int) {
 	mine, theirs, near := s.pieces[black], s.pieces[white], s.geometry().all&^s.black
 	if seat == white {
@@ -40,7 +40,7 @@ func (s *State) CaptureCount(seat int) (n int) {
 	return n
 }
 
-// MoveCells returns the squares from which and to which a move goes, as bit indexes in a Board.
+// MoveCells returns the squares where a move starts and ends, as bit indexes in a Board.
 func (s *State) MoveCells(m rules.Move) (from, to int) {
 	move, _ := s.cells(m)
 	return int(move.start), int(move.end)
@@ -51,11 +51,12 @@ func (s *State) CornerCount(seat int) int {
 	return bits.OnesCount64(uint64(s.pieces[seat] & s.geometry().goal[seat]))
 }
 
-// HasExtra reports whether the seat can still get its extra move, which it gets once, when a piece first
+// HasExtra reports whether the seat can still get its extra move. A seat gets it once, when one of its pieces first
 // reaches a goal corner.
 func (s *State) HasExtra(seat int) bool { return s.extra>>seat&1 != 0 }
 
-// IsExtraMove reports whether the next move is the extra move of a seat that has just reached a goal corner.
+// IsExtraMove reports whether the next move is an extra move, which a seat gets when it has just reached a goal
+// corner.
 func (s *State) IsExtraMove() bool { return s.bonus }
 
 // RowCount returns the number of pieces of a seat in a row. Rows are counted from 0 at the top.

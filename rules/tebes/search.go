@@ -18,28 +18,28 @@ type Undo struct {
 	bonus        bool
 }
 
-// Make makes a legal move like Apply, and returns what Unmake needs to take the move back. Searches use
-// Make and Unmake because they copy much less than Clone, which copies all past moves.
+// Make makes a legal move without logging it, and returns what Unmake needs to take the move back. Searches use Make
+// and Unmake because these copy much less than Clone, which copies all past moves.
 func (s *State) Make(m rules.Move) Undo {
 	u := Undo{s.pieces, s.past[s.ply%maxPast], s.irreversiblePly, s.turn, s.winner, s.extra, s.bonus}
 	s.Apply(m, nil)
 	return u
 }
 
-// Unmake takes back the last move, for which Make has returned u.
+// Unmake takes back the last move. u must be what Make returned for that move.
 func (s *State) Unmake(u Undo) {
 	s.ply--
 	s.past[s.ply%maxPast] = u.past
 	s.pieces, s.irreversiblePly, s.turn, s.winner, s.extra, s.bonus = u.pieces, u.since, u.turn, u.winner, u.extra, u.bonus
 }
 
-// limitHorizon is a number of plies. If fewer plies remain before the ply limit ends the game, Key includes the ply,
-// because the value of the position then depends on it.
+// limitHorizon is a number of moves. If fewer moves remain before the limit ends the game, Key depends on the number
+// of moves made, because the value of the position then depends on it.
 const limitHorizon = 64
 
-// Key returns a hash of the state for the tables of searches: the pieces, the side to move, the remaining
-// extra moves and, close to the limit, the ply. It omits the colors of the squares, which do not change
-// during a game, and earlier positions.
+// Key returns a hash of the state for the tables of searches. It depends on the pieces, the side to move, the
+// remaining extra moves and, close to the limit, the number of moves made. It does not depend on earlier positions,
+// nor on the colors of the squares, which do not change during a game.
 func (s *State) Key() uint64 {
 	rest := uint64(s.turn)&3 | uint64(s.extra)<<2
 	if s.lastPly-s.ply < limitHorizon {
@@ -50,7 +50,8 @@ func (s *State) Key() uint64 {
 	return hi ^ lo
 }
 
-// Playout makes random legal moves to the end of the game. In each position all legal moves are equally likely.
+// Playout makes random legal moves to the end of the game. In each position all legal moves are equally likely to be
+// chosen.
 func (s *State) Playout(r *rules.Rand) {
 	if s.turn == rules.Over {
 		return
@@ -76,8 +77,8 @@ func (s *State) Playout(r *rules.Rand) {
 	*r = rand
 }
 
-// pick returns the legal move with index n, which must be less than the number of legal moves. from has the legal
-// moves, and t has their number for each square. rows must be sums(t.counts()).
+// pick returns the legal move with index n, which must be less than the number of legal moves. The argument from has
+// the legal moves, t is from.tally(), and rows is sums(t.counts()).
 func (s *State) pick(from *sources, t *tally, n int, rows uint64) step {
 	cell, nth := t.find(n, rows)
 	kind := nthKind[from.kinds(int(s.turn), cell)&(1<<10-1)][nth&15]

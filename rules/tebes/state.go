@@ -8,13 +8,13 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// maxPast is the number of past moves that a state stores to detect repeated positions. It is a power of two.
-// Games with a limit are never longer.
+// maxPast is the number of past moves that a state stores to detect repeated positions. It must be a power of two. No
+// game with a limit is longer than maxPast moves.
 const maxPast = 1024
 
 const draw = -1
 
-// State is a position of Tebes. It can be copied and compared.
+// State is a position of Tebes. A State can be copied by assignment, and States can be compared with ==.
 type State struct {
 	pieces          [2]Board // by seat
 	black           Board    // the black squares
@@ -38,7 +38,7 @@ type State struct {
 // step is a move, as the bit indexes in a Board of the squares where it starts and ends.
 type step struct{ start, end uint8 }
 
-// Deal sets the state to the first position.
+// Deal sets s to the first position of a game with the rules r. Everything random is drawn from src.
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	s.setUp(r, src)
 	if r.Opening > 0 {
@@ -47,16 +47,16 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	}
 }
 
-// startAfterOpening turns the position after the random moves o into the first position of the game, with ply 0 and
-// no past. first is that position, which is changed in place.
+// startAfterOpening makes first, the position after random moves, the first position of a game. It sets the number of
+// moves to 0, deletes the past moves and stores the opening o. It changes first in place.
 func startAfterOpening(first rules.State, o rules.Opening) {
 	s := first.(*State)
 	s.ply, s.irreversiblePly, s.past = 0, 0, [maxPast]step{}
 	s.lastPly, s.opening = s.rules.lastPly(), o
 }
 
-// setUp sets s to the start position, before any random first moves. If the rules r say so, it draws the colors
-// of the squares from src.
+// setUp sets s to the position before any random first moves. If r says so, it draws the colors of the squares from
+// src.
 func (s *State) setUp(r Rules, src *rules.Stream) {
 	g := &geometries[r.Size&7]
 	*s = State{pieces: g.start, black: g.chequer, rules: r, lastPly: r.lastPly(), extra: 1<<white | 1<<black}
@@ -85,7 +85,7 @@ func (s *State) Turn() int { return int(s.turn) }
 
 func (s *State) Ply() int { return int(s.ply) }
 
-// sources stores the legal moves of the side to move in the argument from.
+// sources finds the legal moves of the side to move and stores them in *from.
 func (s *State) sources(from *sources) {
 	all := s.geometry().all
 	mine, theirs, near := s.pieces[black], s.pieces[white], all&^s.black
@@ -98,9 +98,9 @@ func (s *State) sources(from *sources) {
 	}
 }
 
-// forbid removes from *from, the legal moves, the moves that would bring back an earlier position. It goes back
-// through the moves since the last irreversible one, in which the sides have alternated, and maintains the squares of
-// each side that differ from now. A move brings an earlier position back if it was then the opponent's turn, the
+// forbid removes from *from, the legal moves, each move that would bring back an earlier position. It goes back
+// through the moves since the last irreversible one and maintains the set of squares of each side that differ from
+// the present. An earlier position comes back by a move if three things hold: it was then the opponent's turn, the
 // opponent's pieces stood as now, and only the moving piece stood elsewhere, on the square where the move ends.
 func (s *State) forbid(from *sources) {
 	var mine, theirs Board
@@ -121,8 +121,9 @@ func (s *State) forbid(from *sources) {
 	}
 }
 
-// remove removes a sideways move of side from s, the move from the square in from to the square in to. Both are
-// sets of one square on a board that is not flipped. It ignores a move that is not sideways.
+// remove deletes from s a sideways move of the given side. The arguments from and to are the squares where the move
+// starts and ends, each as a set of one square on the unflipped board. If the move is not sideways, remove does
+// nothing.
 func (s *sources) remove(side int, from, to Board) {
 	if side == white {
 		from, to = from.flip(), to.flip()
@@ -161,7 +162,8 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	return dst
 }
 
-// cells returns the squares of m as bit indexes in a Board. ok is false if the board has no such squares.
+// cells returns the squares where m starts and ends, as bit indexes in a Board. ok is false if one of them is not on
+// the board.
 func (s *State) cells(m rules.Move) (move step, ok bool) {
 	n := rules.Move(s.rules.Size) * rules.Move(s.rules.Size)
 	from, to := m/maxSquares, m%maxSquares
@@ -192,7 +194,7 @@ func (s *State) Check(m rules.Move) error {
 	return rules.Refuse(phrase.Errorf("%q is not legal: %s", s.MoveText(nil, m), why), code, "square", strconv.Itoa(int(square)))
 }
 
-// Apply implements rules.State: it makes a legal move.
+// Apply implements rules.State. It makes the move m, which must be legal, and logs its events. log may be nil.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	move, ok := s.cells(m)
 	if !ok || s.turn == rules.Over {
@@ -210,8 +212,8 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	}
 }
 
-// move makes a move without checking it, and reports whether it captures a piece. It ends the game if the
-// side has won by corners or by pieces, and otherwise sets who moves next and whether that is an extra move.
+// move makes a move without checking it, and reports whether it captures a piece. It ends the game if the side has
+// won by corners or by pieces. Otherwise it sets which side moves next, and whether the next move is an extra move.
 func (s *State) move(m step) (captured bool) {
 	me := s.turn & 1
 	from, to := Board(1)<<(m.start&63), Board(1)<<(m.end&63)
@@ -238,7 +240,8 @@ func (s *State) move(m step) (captured bool) {
 	return captured
 }
 
-// finish ends the game if the side to move has no moves (moves is false), which loses, or if the limit is reached.
+// finish ends the game if the limit is reached or if moves is false, which means that the side to move has no legal
+// move and loses.
 func (s *State) finish(moves bool) {
 	if !moves {
 		s.endGame(1 - s.turn)
@@ -253,7 +256,7 @@ func (s *State) endGame(winner int8) {
 	s.bonus = false
 }
 
-// Points implements rules.State. A win is 1 point, a draw half a point for each.
+// Points implements rules.State. A win is worth 1 point, and a draw half a point for each seat.
 func (s *State) Points() []float64 {
 	switch {
 	case s.turn != rules.Over:

@@ -9,11 +9,11 @@ import (
 
 const letters = "wb" // of seats 0 and 1
 
-// extras has a text for each set of seats whose extra move is still to come; bit 0 of the index stands for white,
-// bit 1 for black.
+// extras has the text of a view for each set of seats that can still get their extra move. Bit 0 of the index stands
+// for white, bit 1 for black.
 var extras = [4]string{"-", "w", "b", "bw"}
 
-// View implements rules.State: it writes what a seat may know, the whole board.
+// View implements rules.State. It appends to dst what a seat may know, which is the whole position.
 func (s *State) View(dst []byte, seat int) []byte {
 	g := s.geometry()
 	squares := int(s.rules.Size) * int(s.rules.Size)
@@ -46,8 +46,8 @@ func (s *State) pieceAt(cell uint8) byte {
 	return '.'
 }
 
-// illegalReason returns why the illegal move m is illegal, as a text for people and as the code of a rules.Refusal, and
-// the square for the Values of that Refusal.
+// illegalReason says why the illegal move m is illegal. why is a text for people, and code is the code of a
+// rules.Refusal. square is the square for the Values of that Refusal.
 func (s *State) illegalReason(m step) (why phrase.Text, code rules.RefusalCode, square uint8) {
 	g := s.geometry()
 	me, start, end := s.turn&1, s.pieceAt(m.start), s.pieceAt(m.end)
@@ -95,8 +95,8 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 		text, size*size-1, middle, middle-size)
 }
 
-// number parses the digits, one or two without a leading zero, at the start of text, and returns the text
-// after them as rest. ok is false if there is no such number.
+// number parses the number at the start of text: one or two digits without a leading zero. rest is the text after the
+// number. ok is false if there is no such number.
 func number(text string) (n int, rest string, ok bool) {
 	for len(text) > 0 && text[0] >= '0' && text[0] <= '9' {
 		if ok && n == 0 || n > 9 {

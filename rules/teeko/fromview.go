@@ -14,8 +14,8 @@ func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) 
 	return reader.Finish(s)
 }
 
-// readBoard reads the pieces from v, what a seat may know, and derives the rest of the state. It stores an error
-// in v if the board is impossible.
+// readBoard reads the pieces from v, which has what a seat may know, and derives the rest of the state. It stores an
+// error in v if the board is impossible.
 func (s *State) readBoard(v *rules.ViewReader) {
 	board := v.Value("board")
 	if len(board) != squares {
@@ -41,8 +41,8 @@ func (s *State) readBoard(v *rules.ViewReader) {
 	}
 }
 
-// readTurn derives from the number of moves and pieces whether the game began with random moves, and which seat
-// is to move. It returns due, the number of pieces that must be on the board.
+// readTurn derives from the number of moves and pieces which seat is to move, and whether the game began with random
+// moves. It returns due, the number of pieces that must be on the board.
 func (s *State) readTurn(v *rules.ViewReader) (due int) {
 	on := count(s.board[black] | s.board[white])
 	for _, plies := range [...]int{int(s.rules.Opening), 0} { // 0 if no good opening was found

@@ -39,7 +39,7 @@ var Game = &rules.Game{
 //go:embed rules.*.md
 var rulesFiles embed.FS
 
-// Rules has the values of the options. It is comparable.
+// Rules holds the values of the options of Teeko. Rules values can be compared with ==.
 type Rules struct {
 	Drop     bool   // the seats place the pieces in turn; otherwise they start at random
 	Advanced bool   // the corners of a square of any size win
@@ -47,7 +47,7 @@ type Rules struct {
 	Opening  uint8  // number of random plies before the first turn
 }
 
-// lastPly returns the number of plies after which a game without a winner is a draw.
+// lastPly returns the number of moves after which a game without a winner ends as a draw.
 func (r Rules) lastPly() uint16 {
 	return cmp.Or(r.Limit, rules.MaxPlies)
 }

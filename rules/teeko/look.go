@@ -8,11 +8,12 @@ import (
 
 // The following functions and methods are for bots.
 
-// limitHorizon is a number of plies. If fewer remain before the limit ends the game, Key includes the ply.
+// limitHorizon is a number of moves. If fewer moves remain before the limit ends the game, Key depends on the number
+// of moves made.
 const limitHorizon = 64
 
-// Key returns a hash of the state for the tables of searches: the pieces, the side to move, whether pieces
-// are being placed and, close to the limit, the ply.
+// Key returns a hash of the state for the tables of searches. It depends on the pieces, the side to move, whether
+// pieces are being placed and, close to the limit, the number of moves made.
 func (s *State) Key() uint64 {
 	rest := uint64(s.turn) & 3
 	if s.IsPlacing() {
@@ -59,7 +60,7 @@ func (s *State) Shapes() []Board {
 // HasWon reports whether a seat has won.
 func (s *State) HasWon(seat int) bool { return int(s.winner) == seat }
 
-// CanWin reports whether a seat could win with one move if it were to move.
+// CanWin reports whether a seat could win with one move if it were that seat's turn.
 func (s *State) CanWin(seat int) bool {
 	own := s.board[seat]
 	empty := everySquare &^ (s.board[0] | s.board[1])
@@ -75,7 +76,8 @@ func (s *State) CanWin(seat int) bool {
 	return false
 }
 
-// completes reports whether the pieces on three and a piece on any one square of squares form a winning shape.
+// completes reports whether three pieces and a fourth can form a winning shape. three has the squares of the three
+// pieces. squares has the squares to which the fourth piece can go.
 func (s *State) completes(three, squares Board) bool {
 	for ; squares != 0; squares &= squares - 1 {
 		if s.rules.wins(three | squares&-squares) {

@@ -19,8 +19,8 @@ const (
 
 	noOne = -1
 
-	// moveBase is the number of the first move of a piece, which is moveBase + from*squares + to. A move that
-	// places a piece has the number of its square.
+	// moveBase is the number of the first move that moves a piece. Such a move has the number moveBase + from*squares
+	// + to. A move that places a new piece has the number of the piece's square.
 	moveBase = 32
 	endMoves = moveBase + squares*squares
 )
@@ -30,7 +30,7 @@ type Board uint32
 
 const everySquare Board = 1<<squares - 1
 
-// neighbours has the neighbors of each square. Its 32 entries avoid a bounds check for sq&31.
+// neighbours has the neighbors of each square. It has 32 entries, so that an index sq&31 needs no bounds check.
 var neighbours = func() (n [32]Board) {
 	for a := range squares {
 		for b := range squares {
@@ -43,7 +43,8 @@ var neighbours = func() (n [32]Board) {
 	return n
 }()
 
-// shapes returns the winning sets of four squares: 44 of them, or 58 if squares larger than 2x2 win too.
+// shapes returns the sets of four squares that win. There are 44 of them, or 58 if large is true and squares larger
+// than 2x2 win too.
 func shapes(large bool) (list []Board) {
 	largest := 1
 	if large {
@@ -102,7 +103,7 @@ func (r Rules) wins(b Board) bool {
 	return standard[slot(b)] == b
 }
 
-// State is a position of Teeko. It can be copied and compared.
+// State is a position of Teeko. A State can be copied by assignment, and States can be compared with ==.
 type State struct {
 	board   [2]Board // pieces of black and white
 	ply     uint16
@@ -114,7 +115,7 @@ type State struct {
 	opening rules.Opening
 }
 
-// Deal sets the state to the first position.
+// Deal sets s to the first position of a game with the rules r. Everything random is drawn from src.
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	s.setUp(r, src)
 	if r.Opening > 0 {
@@ -123,15 +124,15 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	}
 }
 
-// startAfterOpening turns the position after the random moves o into the first position of the game, with ply 0.
-// first is that position, which is changed in place.
+// startAfterOpening makes first, the position after random moves, the first position of a game. It sets the number of
+// moves to 0 and stores the opening o. It changes first in place.
 func startAfterOpening(first rules.State, o rules.Opening) {
 	s := first.(*State)
 	s.ply, s.lastPly, s.opening = 0, s.rules.lastPly(), o
 }
 
-// setUp sets s to the start position, before any random first moves. If the rules r say so, it draws the squares
-// of the pieces from src.
+// setUp sets s to the position before any random first moves. If r says so, it draws the squares of the pieces from
+// src.
 func (s *State) setUp(r Rules, src *rules.Stream) {
 	*s = State{rules: r, lastPly: r.lastPly(), winner: noOne}
 	if r.Drop {
@@ -237,7 +238,7 @@ func (s *State) example() []byte {
 	return s.MoveText(nil, slices.Min(s.Legal(nil)))
 }
 
-// Apply implements rules.State: it makes a legal move.
+// Apply implements rules.State. It makes the move m, which must be legal, and logs its events. log may be nil.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	if log != nil {
 		s.logPlay(log, int(s.turn), m)
@@ -250,8 +251,8 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.change(1<<from | 1<<to)
 }
 
-// change flips the squares in flip on the board of the side to move, which places or moves a piece. Then it
-// ends the game or passes the turn to the other side.
+// change makes a move of the side to move by inverting the squares in flip on that side's board: one square to place
+// a piece, two to move one. Then it ends the game or passes the turn to the other side.
 func (s *State) change(flip Board) {
 	side := s.turn & 1
 	s.board[side] ^= flip
@@ -273,7 +274,7 @@ func (s *State) Clone() rules.State {
 	return &c
 }
 
-// Points implements rules.State. A win is 1 point, a draw half a point for each.
+// Points implements rules.State. A win is worth 1 point, and a draw half a point for each seat.
 func (s *State) Points() []float64 {
 	points := make([]float64, 2)
 	switch {

@@ -24,7 +24,8 @@ func (s *State) logPlay(log *rules.Log, seat int, m rules.Move) {
 	log.Add(rules.AllSeats, "play", seat, string(s.MoveText(nil, m)))
 }
 
-// View implements rules.State. It shows the board, the color of the seat, and whether pieces are placed or moved.
+// View implements rules.State. It appends to dst what a seat may know: the board, the color of the seat, and whether
+// pieces are placed or moved.
 func (s *State) View(dst []byte, seat int) []byte {
 	dst = append(dst, "board="...)
 	for sq := range squares {
@@ -50,7 +51,8 @@ func (s *State) pieceAt(sq int) byte {
 	return '.'
 }
 
-// MoveText implements rules.State. The text is a square or two, 12 or 12-13, or "?" for a number that is not a move.
+// MoveText implements rules.State. The text is the square of a new piece, such as 12, or the squares where a move
+// starts and ends, such as 12-13. For a number that is not a move it is "?".
 func (s *State) MoveText(dst []byte, m rules.Move) []byte {
 	switch {
 	case m < squares:

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Game writes the rules and the options of a game as text for people. columns is the maximum width of a line.
-// If it is 0, each paragraph is one line and the options are written as a table.
+// Game writes the rules and the options of a game as text for people. columns is the maximum width of a line. If
+// columns is 0, each paragraph is one line, and the options are written as a table.
 func Game(w io.Writer, g *rules.Game, columns int) {
 	if columns > 0 {
 		narrow(w, g, columns)

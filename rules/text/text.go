@@ -14,7 +14,8 @@ import (
 	"github.com/mattn/go-shellwords"
 )
 
-// Count returns n and the noun thing, in the plural unless n is 1: "1 match", "2 matches".
+// Count returns the number n followed by the noun thing: "1 match", "2 matches". The noun is in the plural unless n
+// is 1.
 func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %s", n, english.PluralWord(n, thing, ""))
 }
@@ -37,7 +38,8 @@ func Width(text string) int {
 	return n
 }
 
-// Wrap joins words by spaces into lines of at most the given number of columns. A longer word gets a line of its own.
+// Wrap joins words by spaces into lines of at most the given number of columns. A word that is longer gets a line of
+// its own.
 func Wrap(words []string, columns int) []string {
 	var lines []string
 	for _, word := range words {
@@ -51,15 +53,15 @@ func Wrap(words []string, columns int) []string {
 	return lines
 }
 
-// Paragraph breaks a text into lines of at most the given number of columns. The first line begins with mark;
-// the others are indented by the width of mark.
+// Paragraph breaks a text into lines of at most the given number of columns. The first line begins with mark, and the
+// others are indented by the width of mark.
 func Paragraph(mark, text string, columns int) string {
 	lines := Wrap(strings.Fields(text), columns-Width(mark))
 	return mark + strings.Join(lines, "\n"+strings.Repeat(" ", Width(mark)))
 }
 
-// Rows writes a table with one row for each item. The function cells returns the cells of an item's row, or
-// nil if the item has none. head has the column titles, separated by "|".
+// Rows writes a table with at most one row for each item. The function cells returns the cells of an item's row, or
+// nil if the item gets no row. head has the column titles, separated by "|".
 func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
@@ -82,8 +84,8 @@ func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) 
 	t.Render()
 }
 
-// Quote returns word in the syntax of a shell, quoted if necessary. If word has unprintable characters, the
-// result has the form $'\xff', which bash understands.
+// Quote returns word as a shell must read it, in quotes if necessary. If word has unprintable characters, the result
+// has the form $'\xff', which bash understands.
 func Quote(word string) string {
 	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(word) {
 		quoted := strconv.Quote(word)

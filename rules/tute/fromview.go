@@ -9,10 +9,10 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// Redeal implements rules.Redealer. It deals the cards that a seat does not see at random to the other hands and
-// the stock (the cards still to be drawn). Cards that all seats know stay where they are. A seat that is choosing
-// which pair of 12 and 11 to declare keeps these pairs. No hand gets cards that its seat would have had to
-// declare in this trick, or to play since the last draw. If the game is over, nothing changes.
+// Redeal implements rules.Redealer. It deals the cards that a seat does not see at random to the other hands and the
+// stock (the cards still to be drawn). Cards that all seats know stay where they are. If a seat is choosing which 12
+// and 11 to declare, it keeps the pairs to choose from. No hand gets cards that its seat would have had to declare in
+// this trick, or to play since the last draw. If the game is over, nothing changes.
 func (s *State) Redeal(seat int, r *rules.Rand) {
 	if s.Mover < 0 {
 		return
@@ -27,15 +27,17 @@ func (s *State) Redeal(seat int, r *rules.Rand) {
 	s.KnownCards = known
 }
 
-// redeal deals the cards that a seat does not see at random, and reports whether it found a possible deal. choice has
-// one bit for each suit. If it is not 0, the seat to move must choose which of exactly these suits to declare.
+// redeal deals the cards that seat cannot see at random, and reports whether it found a deal that agrees with what
+// the seat knows. choice is a set of suits, one bit each. If it is not 0, the deal must be one after which the seat
+// to move has to choose which of exactly these suits to declare.
 func (s *State) redeal(seat int, choice uint8, r *rules.Rand) bool {
 	possible := func() bool { return s.possible() && (choice == 0 || s.SongChoice == choice) }
 	return s.Table.Redeal(seat, s.cannotHold(), possible, r)
 }
 
-// possible reports whether the dealt hands agree with the declarations of this trick (a seat declares that it
-// holds the 12 and 11 of a suit), and no hand wins the game at once. It also sets SongChoice and askedCount.
+// possible reports whether the dealt hands agree with what the seats have declared in this trick; a seat declares a
+// suit if it holds the 12 and 11 of it. It returns false if a hand wins the game at once. It also sets SongChoice and
+// askedCount.
 func (s *State) possible() bool {
 	if s.HasInstantWin(s.rules.BlackHand, true) {
 		return false
@@ -79,8 +81,8 @@ func (s *State) publicCards(seat int) baraja.Set {
 	return s.KnownCards[seat] | s.HandAndTrickCard(seat)&^s.Hands[seat]
 }
 
-// cannotHold returns, by seat, cards that a seat cannot hold, because by the rules it would have had to play one of
-// them in this trick, or in an earlier trick after the stock was used up.
+// cannotHold returns, for each seat, cards that cannot be in its hand: if it had one of them, it would have had to
+// play it in this trick, or in an earlier trick after the stock was used up.
 func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
 	draws := s.draws()
 	s.eachLack(func(seat int, lacked baraja.Set, n int) {
@@ -93,8 +95,8 @@ func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
 
 func (s *State) draws() int { return (int(s.DrawEnd) - handCards*int(s.Players)) / int(s.Players) }
 
-// eachLack calls tell for each play by which a seat showed that it had no card of a set, because by the rules it
-// would have had to play one of them. n is the number of cards played in the game before.
+// eachLack calls tell for each set of cards that a seat has shown to lack. A seat shows that by playing another card
+// although the rules require one of the set. n is the number of cards played in the game before that card.
 func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
 	n := 0
 	for p := range s.Plays {
@@ -110,17 +112,17 @@ func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
 	}
 }
 
-// Lack says that a seat holds at most MaxUnknown of Cards, not counting the cards that all seats know it holds. This
-// follows from a move of the seat: the rules require one of Cards if the seat has any, and it played another card.
+// Lack says that a seat holds at most MaxUnknown of Cards, not counting the cards that all seats know to be in its
+// hand. It follows from a card that the seat has played: the rules would have required one of Cards instead if the
+// seat had held any.
 type Lack struct {
 	Seat       int
 	Cards      baraja.Set
 	MaxUnknown int
 }
 
-// Lacks appends to dst what the cards played show about the hands of all seats except observer. A seat may have
-// drawn cards that it lacked before; MaxUnknown allows for that. Redeal itself respects only what was shown since
-// the last draw.
+// Lacks appends to dst what the cards played show about the hands of all seats except observer. A seat may have drawn
+// cards since then; MaxUnknown allows for that. Redeal itself respects only what was shown since the last draw.
 func (s *State) Lacks(dst []Lack, observer int) []Lack {
 	players, tricks := int(s.Players), int(s.PlayedCount-s.TrickSize)/int(s.Players)
 	drawn := min(tricks, s.draws())
@@ -173,8 +175,8 @@ func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, erro
 	return reader.Finish(s)
 }
 
-// readSongs reads from v, what a seat may know, which declarations of a 12 and 11 were made in this trick, and
-// which were scored. It stores errors in v.
+// readSongs reads from v, which has what a seat may know, which suits were declared in this trick (a seat that holds
+// the 12 and 11 of a suit declares it), and which were scored. It stores errors in v.
 func (s *State) readSongs(v *rules.ViewReader) {
 	list := v.Value("declared")
 	for seat := range int(s.Players) {
@@ -198,8 +200,8 @@ func (s *State) readSongs(v *rules.ViewReader) {
 	}
 }
 
-// readPoints reads the points of the seats from v, what a seat may know. It stores an error in v unless they can
-// be the sum of the tricks and the scored pairs of 12 and 11.
+// readPoints reads the points of the seats from v, which has what a seat may know. It stores an error in v if they
+// cannot be the sum of tricks and of scored pairs of 12 and 11.
 func (s *State) readPoints(v *rules.ViewReader) {
 	var points [baraja.TableSeats]int
 	v.Ints("points", points[:s.Players], 0, 2*baraja.AllPoints, 0)

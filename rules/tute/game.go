@@ -35,15 +35,15 @@ var Game = &rules.Game{
 //go:embed rules.*.md
 var rulesFiles embed.FS
 
-// Rules has the values of the options. It is comparable.
+// Rules holds the values of the options of Tute. Rules values can be compared with ==.
 type Rules struct {
 	baraja.TableRules
 	FollowOnly bool
 }
 
-// MaxPlies returns the maximum number of moves in a game: the cards, the exchanges of the trump card, and the
-// choices of a pair to declare. There is at most one such choice for each trick, because of the three suits
-// that are not trumps only one seat can have two pairs. A pair that was not scored may be chosen again.
+// MaxPlies returns the maximum number of moves in a game: the cards, the exchanges of the trump card, and the choices
+// of a suit to declare. There is at most one choice in each trick: of the three suits that are not trumps, only one
+// seat can hold the 12 and 11 of two. A suit that was not scored may be chosen again.
 func (r Rules) MaxPlies() int { return r.TableRules.MaxPlies() + baraja.TableCards/int(r.Players) }
 
 func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {

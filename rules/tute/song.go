@@ -20,13 +20,13 @@ func (s *State) pairs(hand baraja.Set) (suits uint8) {
 	return suits
 }
 
-// Pair returns the set of the 12 and the 11 of a suit.
+// Pair returns the set of two cards: the 12 and the 11 of a suit.
 func Pair(suit baraja.Suit) baraja.Set {
 	return baraja.Set(0).With(baraja.CardOf(12, suit)).With(baraja.CardOf(11, suit))
 }
 
-// SongPoints returns the points for declaring ("singing") the 12 and 11 of a suit and winning the trick: 40
-// in trumps, otherwise 20.
+// SongPoints returns the points that a seat gets for declaring ("singing") the 12 and 11 of a suit and winning the
+// trick: 40 if the suit is trumps, otherwise 20.
 func (s *State) SongPoints(suit baraja.Suit) int16 {
 	if suit == s.Trumps() {
 		return trumpPoints
@@ -34,8 +34,8 @@ func (s *State) SongPoints(suit baraja.Suit) int16 {
 	return songPoints
 }
 
-// declareAll makes the seats declare a suit whose 12 and 11 they hold at the start of a trick, in order from the
-// leader. It begins with the first seat that was not asked yet, and stops if a seat must choose between suits.
+// declareAll asks the seats in order from the leader at the start of a trick: each declares a suit whose 12 and 11 it
+// holds. It begins with the first seat that was not asked yet. If a seat must choose between suits, it stops there.
 // When all were asked, the leader is to move. log may be nil.
 func (s *State) declareAll(log *rules.Log) {
 	for ; s.askedCount < s.Players; s.askedCount++ {
@@ -56,7 +56,8 @@ func (s *State) declareAll(log *rules.Log) {
 	s.Mover = int8(s.Leader)
 }
 
-// chooseSong declares the 12 and 11 of suit for the seat to move, which had to choose between suits.
+// chooseSong declares suit for the seat to move, which holds the 12 and 11 of several suits and has chosen this one.
+// log may be nil.
 func (s *State) chooseSong(suit baraja.Suit, log *rules.Log) {
 	s.announce(suit, log)
 	s.SongChoice = 0
@@ -85,8 +86,8 @@ func (s *State) DeclaredBy(seat int) (suit baraja.Suit, ok bool) {
 	return baraja.Suit(s.DeclaredSuits[seat] - 1), s.DeclaredSuits[seat] != 0
 }
 
-// scoreSong gives the winner of the trick just collected the points for the 12 and 11 that it declared, if it
-// still holds them. No seat can score that suit again. log may be nil.
+// scoreSong gives points to the winner of the last trick for the suit that it declared, if it still holds the 12 and
+// 11 of that suit. After that no seat can score the suit again. log may be nil.
 func (s *State) scoreSong(log *rules.Log) {
 	suit, ok := s.DeclaredBy(int(s.Winner))
 	if !ok || Pair(suit)&^s.Hands[s.Winner] != 0 {

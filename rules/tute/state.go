@@ -7,36 +7,37 @@ import (
 )
 
 const (
-	// SingMove plus a suit is the move by which a seat that holds several pairs of 12 and 11 declares the pair of
-	// that suit. Lower numbers are moves as in Brisca.
+	// SingMove plus a suit is a move that declares the 12 and 11 of that suit. A seat makes it if it holds these two
+	// cards in several suits. Lower numbers are the same moves as in Brisca.
 	SingMove = baraja.SwapMove + baraja.Cards
 	suits    = 4
 )
 
-// State is a position of Tute. It can be copied and compared. Other packages may read the fields of the
-// embedded Table, but only the methods of State may change them.
+// State is a position of Tute. A State can be copied by assignment, and States can be compared with ==. Other
+// packages may read the fields of the embedded Table, but only the methods of State may change them.
 type State struct {
 	baraja.Table
-	// DeclaredSuits has, by seat, 1 plus the suit whose 12 and 11 the seat has declared in this trick; 0 means none.
+	// DeclaredSuits has the suit that each seat has declared in this trick, because it holds the 12 and 11 of it. The
+	// value is 1 plus the suit, or 0 if the seat has declared none.
 	DeclaredSuits [baraja.TableSeats]uint8
-	// SungSuits has the suits, one bit each, whose 12 and 11 were declared and scored.
+	// SungSuits is the set of suits that were declared and scored in this game, one bit each.
 	SungSuits uint8
-	// SongChoice has the suits, one bit each, of which the seat to move must choose one and declare its 12 and
-	// 11. It is 0 if that seat is to play a card.
+	// SongChoice is not 0 if the seat to move must choose a suit whose 12 and 11 to declare. It then has the suits to
+	// choose from, one bit each. If it is 0, the seat plays a card.
 	SongChoice uint8
 	askedCount uint8 // number of seats, from the leader, that have declared a suit or have none to declare
 	rules      Rules
 }
 
-// Deal sets the state to the first position, with cards drawn from src. r must be a combination of options that
-// Variant accepts.
+// Deal sets s to the first position of a game with the rules r. The cards are drawn from src. r must be a combination
+// of options that the game allows.
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	*s = State{rules: r}
 	s.Shuffle(src)
 	s.dealPack()
 }
 
-// Layout sets s to the first position of a game in which the cards of pack are dealt in the given order.
+// Layout sets s to the first position of a game with the rules r in which the cards are dealt in the order of pack.
 func (s *State) Layout(r Rules, pack [baraja.TableCards]baraja.Card) {
 	*s = State{rules: r}
 	s.Pack = pack
@@ -48,7 +49,7 @@ func (s *State) dealPack() {
 	s.beginTrick(nil)
 }
 
-// Rules returns the values of the options.
+// Rules returns the values of the game's options.
 func (s *State) Rules() Rules { return s.rules }
 
 // Playable returns the cards that the seat to move may play.
@@ -60,8 +61,8 @@ func (s *State) Playable() baraja.Set {
 	return s.duties(led, s.Best).Playable(s.Hands[s.Mover])
 }
 
-// duties returns which cards a seat must play, in order of priority. led is the first card of the trick, best
-// the one that is winning. If led is NoCard, the seat may play any card.
+// duties returns which cards a seat must play, in order of priority. led is the first card of the trick, and best is
+// the card that is winning it. If led is NoCard, the seat may play any card.
 func (s *State) duties(led, best baraja.Card) baraja.Duties {
 	if led == baraja.NoCard {
 		return baraja.Duties{}
@@ -145,7 +146,7 @@ func (s *State) advice() []byte {
 	return dst
 }
 
-// Apply implements rules.State: it makes a legal move.
+// Apply implements rules.State. It makes the move m, which must be legal, and logs its events. log may be nil.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.Plies++
 	switch {

@@ -20,7 +20,7 @@ func (s *State) LogStart(log *rules.Log) {
 	}
 }
 
-// View implements rules.State: it writes what a seat may know.
+// View implements rules.State. It appends to dst what a seat may know, as "key=value" pairs.
 func (s *State) View(dst []byte, seat int) []byte {
 	dst = s.Table.View(dst, seat)
 	dst = append(dst, " declared="...)

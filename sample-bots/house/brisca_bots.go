@@ -12,8 +12,8 @@ import (
 // The agents of G. Pinar for Brisca. They are made for two players. With more players, a card counts as
 // winning if it, or a partner's card, is the best of the trick so far.
 
-// studyMaxLead is a number of card points. A card with at most that many, such as a 12 with its 4 points, is
-// led before any trump, as in Pinar's study of Brisca bots.
+// studyMaxLead is a number of card points. As the first card of a trick, a card with at most this many points is
+// played before any trump, as in Pinar's study of Brisca bots. An example is a 12, which has 4 points.
 const studyMaxLead = 4
 
 // appraiser estimates the value of each card that a seat can play in a position of Brisca.
@@ -24,8 +24,9 @@ type appraiser interface {
 	worth(c baraja.Card) float64
 }
 
-// briscaAgent plays the card to which its appraiser gives the highest value. Of several such cards it plays the
-// weakest, or a random one of the weakest. It exchanges the trump card whenever that is legal.
+// briscaAgent plays the card to which its appraiser gives the highest value. If several cards have this value, it
+// plays the weakest of them, and a random one if several are equally weak. It exchanges the trump card whenever
+// that is legal.
 type briscaAgent struct {
 	appraiser
 	ending *endgame.Solver[briscaTree, *briscaTree] // exact solver of the last tricks of two players; nil if the agent does not solve them
@@ -48,8 +49,8 @@ func newBriscaPlayer(a *briscaAgent) Player {
 	return &thinkerBot{thinkers: map[string]thinker{"brisca": a}}
 }
 
-// newBriscaEnding returns an exact solver without a table of known results: for so few positions a table would
-// make it slower.
+// newBriscaEnding returns an exact solver of endings that keeps no table of solved positions. There are so few
+// positions that a table would make the solver slower.
 func newBriscaEnding() *endgame.Solver[briscaTree, *briscaTree] {
 	return endgame.New[briscaTree](0)
 }
@@ -69,8 +70,8 @@ func (a *briscaAgent) think(_ *protocol.Turn, state rules.State, r *rules.Rand, 
 	return m, appendScore(info, worth)
 }
 
-// choose returns a move in s for the seat to move, and the value that the appraiser gives it. The exchange of the
-// trump card has the value 0.
+// choose returns the agent's move in s, and the value that the agent's appraiser gives to this move. If the
+// exchange of the trump card is legal, it is the move; its value is 0.
 func (a *briscaAgent) choose(s *brisca.State, r *rules.Rand) (best rules.Move, top float64) {
 	a.legal = s.Legal(a.legal[:0])
 	if last := a.legal[len(a.legal)-1]; last >= baraja.SwapMove {
@@ -93,8 +94,9 @@ func (a *briscaAgent) choose(s *brisca.State, r *rules.Rand) (best rules.Move, t
 	return best, top
 }
 
-// appendSolved appends the result of an endgame solver to info, the text that the bot reports with its move.
-// The reported score is the final margin in points, from the view of the seat to move in s.
+// appendSolved appends the result of an endgame solver to info, the text that the bot reports with its move, and
+// returns the extended text. The reported score is the final difference in points, from the view of the seat to
+// move in s.
 func appendSolved(info []byte, s rules.State, found endgame.Solution) []byte {
 	margin := found.Margin
 	if s.Turn() != 0 {
@@ -105,8 +107,8 @@ func appendSolved(info []byte, s rules.State, found endgame.Solution) []byte {
 	return appendLine(info, s, found.Line)
 }
 
-// studyAppraiser values cards as Pinar's study of Brisca bots does: the first card of a trick by its points,
-// a later one by the points of the trick that it gains or loses and by its own strength.
+// studyAppraiser values cards as Pinar's study of Brisca bots does. It values the first card of a trick by its
+// points, and a later card by its strength and by the points that it gains or loses in the trick.
 type studyAppraiser struct {
 	gain, cost float64
 	maxLead    int // a card with at most this many points is led before any trump
@@ -135,8 +137,8 @@ func (a *studyAppraiser) worth(c baraja.Card) float64 {
 	return a.gain*float64(trickGain(a.table, a.seat, a.teams, c)) - a.cost*float64(a.strength(c))
 }
 
-// leadWorth values c as the first card of a trick. Cards with at most maxLead points that are not trumps have the
-// highest values, the fewer points the higher. Trumps follow, the weakest first, and then the cards with more points.
+// leadWorth values c as the first card of a trick. Cards that are not trumps and have at most maxLead points have
+// the highest values, and fewer points are better. Then follow trumps, the weakest first, and then all other cards.
 func (a *studyAppraiser) leadWorth(c baraja.Card) float64 {
 	const trump, above = 100, 200
 	value := baraja.Value(c)
@@ -157,8 +159,9 @@ func (a *studyAppraiser) strength(c baraja.Card) int {
 	return baraja.Strength(c)
 }
 
-// trickGain returns the points in the trick plus the points of c, if playing c makes c, or a partner's card, the best
-// of the trick so far. Otherwise it returns the negative of that number. teams is set if seats play in two teams.
+// trickGain returns the points that a seat gains in the trick by playing c, as if no further card were played: the
+// points in the trick plus those of c. The result is negative unless c or a partner's card is then the best card.
+// teams is set if the seats play in two teams.
 func trickGain(t *baraja.Table, seat int, teams bool, c baraja.Card) int {
 	points := int(t.Pot) + baraja.Value(c)
 	partner := teams && int(t.Winner)%2 == seat%2

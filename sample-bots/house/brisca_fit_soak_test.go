@@ -19,12 +19,12 @@ var studyWeights = plusWeights{gain: 9.5, plain: 2, steep: 20, late: 1}
 // fitDeals is low by default, which only shows that the weights improve.
 var fitDeals = flag.Int("fit", 20, "deals that TestFitBriscaPlus plays for each candidate; 2000 to fit the weights")
 
-// fields returns the weights to fit: all except gain, which is the unit.
+// fields returns pointers to the weights that are fitted: all except gain, which is the unit.
 func (w *plusWeights) fields() []*float64 {
 	return []*float64{&w.plain, &w.value, &w.trump, &w.steep, &w.late, &w.draw}
 }
 
-// rivals are the agents against which the weights are fitted.
+// rivals returns the agents against which the weights are fitted.
 func rivals() []*briscaAgent {
 	greedy := &plusAppraiser{weights: plusWeights{gain: 1, plain: 0.05, value: 0.15, trump: 4, steep: 0.7, late: 0.5}}
 	return []*briscaAgent{

@@ -32,8 +32,8 @@ func newBriscaPlus(p *params) Player {
 	}}, ending: newBriscaEnding()})
 }
 
-// plusAppraiser values a card by the points that it is expected to gain in the trick, given the cards that
-// were played, minus the cost of giving the card away. It treats the first card of a trick like any other.
+// plusAppraiser values a card by the points that it is expected to gain in the trick, minus the cost of giving the
+// card away. It takes into account which cards were played. It treats the first card of a trick like any other.
 type plusAppraiser struct {
 	briscaJudge
 	weights plusWeights
@@ -55,7 +55,7 @@ func (a *plusAppraiser) worth(c baraja.Card) float64 {
 	return worth
 }
 
-// cost returns what playing c costs: an estimate of what c would be worth if it stayed in the hand.
+// cost returns the cost of playing c: an estimate of what c would be worth if it stayed in the hand.
 func (a *plusAppraiser) cost(c baraja.Card) float64 {
 	strength := float64(baraja.Strength(c))
 	cost := a.weights.plain*strength + a.weights.value*float64(baraja.Value(c))

@@ -76,7 +76,8 @@ func TestBriscaEffectiveValue(t *testing.T) {
 	}
 }
 
-// exhaustive returns the margin at the end by definition, without bounds, table or move ordering.
+// exhaustive returns the margin at the end of the game after perfect play. It searches all moves, without bounds,
+// table or move ordering.
 func exhaustive[S any, G endgame.State[S]](g G) int32 {
 	side := g.Turn()
 	if side == rules.Over {
@@ -98,7 +99,7 @@ func exhaustive[S any, G endgame.State[S]](g G) int32 {
 	return best
 }
 
-// solved checks a solver against exhaustive search: the margin, and that the expected moves lead to it.
+// solved compares a solver with exhaustive search: it checks the margin, and that the expected moves lead to it.
 func solved[S any, G endgame.State[S]](t *testing.T, s *endgame.Solver[S, G], g G, r *rules.Rand) {
 	t.Helper()
 	want := exhaustive[S](g)

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/ismcts"
 )
 
-// openTute plays random moves until both of two players know all cards.
+// openTute returns a position of Tute after random moves in which both players know all cards.
 func openTute(options tute.Rules, r *rules.Rand) *tuteTree {
 	for {
 		stream := rules.FastStream(r)

@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/ismcts"
 )
 
-// cardsState is implemented by positions of a card game that can be searched by both ismcts, the Monte Carlo
-// search for hidden cards, and endgame, the exact solver. S is the type of the position.
+// cardsState is implemented by positions of a card game that can be searched by two packages: ismcts, the Monte
+// Carlo search for hidden cards, and endgame, the exact solver. S is the type of the position.
 type cardsState[S any] interface {
 	ismcts.GuidedState[S]
 	endgame.State[S]
@@ -33,8 +33,8 @@ type cardsThinker[S any, G cardsState[S]] struct {
 }
 
 const (
-	// exploration is the weight C of the exploration term in the tree search. In experiments, twice this
-	// weight was about as good in Brisca, and worse in Tute.
+	// exploration is the weight of the exploration term in the tree search, the option C of package ismcts. In
+	// experiments, twice this weight was about as good in Brisca, and worse in Tute.
 	exploration = 0.7
 	// singleMoveIterations is the maximum number of search iterations if there is only one legal move. The
 	// bot searches nevertheless, to report the score that it expects.
@@ -59,8 +59,8 @@ func newTuteThinker(l limits, memory int) *cardsThinker[tuteTree, *tuteTree] {
 	return d
 }
 
-// startGame creates the tree search and the solver for the first game, and clears the solver's table for each
-// later one. The solver's table gets an eighth of the memory, the tree the rest.
+// startGame prepares for a game: it creates the tree search and the solver, or clears the solver's table if they
+// exist. The solver's table gets an eighth of the memory, the tree the rest.
 func (d *cardsThinker[S, G]) startGame(*rules.Variant, rules.State, int) error {
 	if d.searcher == nil {
 		d.searcher = ismcts.NewGuided[S, G](ismcts.Options{C: exploration, Arena: d.memory / 8 * 7})

@@ -5,9 +5,9 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// playoutValues has the estimated values of cards for simulated games, in hundredths of a point. The first
-// index is the suit of trumps, the second the card. There are 64 entries for cards, so that an index &63
-// needs no bounds check.
+// playoutValues has the estimated values of cards for simulated games, in hundredths of a point. The first index is
+// the suit of trumps, the second the card. There is room for 64 cards, so that an index of the form c&63 needs no
+// bounds check.
 type playoutValues struct {
 	handValue [4][64]int32 // value of keeping a card in the hand
 	leadCost  [4][64]int32 // handValue plus the points that may be lost by leading the card
@@ -19,11 +19,13 @@ var (
 )
 
 const (
-	// leadRisk is the expected loss from leading a card that is not a trump, as a fraction of its points.
+	// leadRisk is the expected loss from playing a card that is not a trump as the first of a trick, as a fraction
+	// of the card's points.
 	leadRisk = 0.5
-	// earlyWeight is the factor, in quarters, of the points of a trick if other seats play to it after this one.
+	// earlyWeight is the factor, in quarters, for the points of a trick in which other seats still play after this
+	// one.
 	earlyWeight = 3
-	// randomCards is how many of 16 cards in a simulated game are chosen at random.
+	// randomCards is how many of every 16 cards in a simulated game are chosen at random, on average.
 	randomCards = 2
 )
 
@@ -43,10 +45,10 @@ func newPlayoutValues(w weights) *playoutValues {
 	return p
 }
 
-// sensibleCard returns the playable card with the greatest estimated gain in the trick minus its value in the
-// hand. pairs has the cards of pairs (12 and 11 of a suit) that have not been scored; playing one of them costs
-// the points of its pair. song is the bonus, in hundredths of a point, for winning the trick with a declared
-// pair. teams is set if seats play in two teams.
+// sensibleCard returns the playable card with the greatest estimated gain in the trick minus its value in the hand.
+// pairs has the cards of pairs (12 and 11 of a suit) that have not been scored; playing one of them costs the
+// points of its pair. song is the bonus for winning the trick with a declared pair, in hundredths of a point. teams
+// is set if the seats play in two teams.
 func (p *playoutValues) sensibleCard(t *baraja.Table, playable baraja.Set, teams bool, pairs baraja.Set, song int32) baraja.Card {
 	trumps := t.Trumps() % 4
 	late := 0
@@ -106,7 +108,7 @@ func (t *briscaTree) Playout(r *rules.Rand) {
 	}
 }
 
-// Guess returns a sensible move without a search. It exchanges the trump card if that is legal.
+// Guess returns a sensible move without a search. If the exchange of the trump card is legal, it is the move.
 func (t *briscaTree) Guess([]rules.Move) rules.Move {
 	if options := t.Rules(); options.Exchange {
 		if swap := t.LegalSwaps(); swap != 0 {
@@ -116,7 +118,7 @@ func (t *briscaTree) Guess([]rules.Move) rules.Move {
 	return rules.Move(briscaPlayout.sensibleCard(&t.Table, t.Hands[t.Mover], t.Rules().Teams, 0, 0))
 }
 
-// solve ends the game and sets the points that the two sides have after perfect play.
+// solve ends the game and sets the points that the two sides would have after perfect play.
 func (t *briscaTree) solve() {
 	margin := int16(t.shared.ending.Margin(t))
 	all := int16(baraja.AllPoints) + t.Rules().Bonus()
@@ -157,7 +159,7 @@ func (t *tuteTree) Guess(legal []rules.Move) rules.Move {
 	return rules.Move(tutePlayout.sensibleCard(&t.Table, t.Playable(), options.Teams, baraja.Pairs(t.Hands[t.Mover], t.SungSuits), song))
 }
 
-// pickRandom returns a random one of cards with the probability randomCards/16, and NoCard otherwise.
+// pickRandom returns a random card of the set with the probability randomCards/16, and NoCard otherwise.
 func pickRandom(cards baraja.Set, r *rules.Rand) baraja.Card {
 	x := r.Uint64()
 	if x&15 >= randomCards {

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/endgame"
 )
 
-// briscaTree is a position of Brisca for the tree search of package ismcts and the solver of package endgame.
-// tuteTree is the same for Tute.
+// briscaTree is a position of Brisca in the form that the tree search of package ismcts and the solver of package
+// endgame need. tuteTree is the same for Tute.
 type briscaTree struct {
 	brisca.State
 	shared *cardsShared
@@ -26,12 +26,12 @@ type cardsShared struct {
 	lacks  []tute.Lack // cards that other seats cannot have, as their play has shown
 }
 
-// pointShare is the part, from 0 to 1, of a search score that depends on the margin in points. It makes the
-// search prefer, among moves that win equally often, the one that wins by more.
+// pointShare is the part of a search score, from 0 to 1, that depends on the difference in points. Of moves that
+// win equally often, the search therefore prefers the one that wins by more.
 const pointShare = 0.1
 
-// tableScores sets the score of each seat at the end of a game, from 0 to 1: the average of duelScore against
-// each other side. teams is set if seats play in two teams.
+// tableScores sets the score of each seat at the end of a game, from 0 to 1. It is the average of duelScore against
+// each of the other sides (teams or single seats). teams is set if the seats play in two teams.
 func tableScores(t *baraja.Table, teams bool, scores *[rules.MaxSeats]float32) {
 	if teams {
 		even, odd := t.Points[0]+t.Points[2], t.Points[1]+t.Points[3]
@@ -51,8 +51,8 @@ func tableScores(t *baraja.Table, teams bool, scores *[rules.MaxSeats]float32) {
 	}
 }
 
-// duelScore returns the score of a side with mine points against one with theirs, from 0 to 1. Nine tenths
-// are for winning, the rest depends on the margin.
+// duelScore returns the score of a side against another, from 0 to 1. mine and theirs are the points of the two
+// sides. Nine tenths of the score depend on who wins, the rest on the difference in points.
 func duelScore(mine, theirs int) float32 {
 	won := float32(0.5)
 	switch {
@@ -84,8 +84,8 @@ func openHands(t *baraja.Table) bool { return t.Players == 2 && t.StockSize() ==
 // maxRedeals is the maximum number of random deals that Redeal tries to find one that agrees with the play so far.
 const maxRedeals = 16
 
-// Redeal deals the cards that seat does not see at random. It tries to find a deal in which no seat has a
-// card that its play has ruled out, and uses the last of maxRedeals deals if there is none.
+// Redeal deals the cards that the given seat does not see at random. It deals up to maxRedeals times, until no seat
+// has a card that its earlier play rules out. If no deal succeeds, it keeps the last.
 func (t *tuteTree) Redeal(seat int, r *rules.Rand) {
 	for range maxRedeals {
 		t.State.Redeal(seat, r)
@@ -107,7 +107,7 @@ func (t *tuteTree) isConsistent() bool {
 	return true
 }
 
-// Margin returns the points of seat 0 minus those of seat 1.
+// Margin returns the present points of seat 0 minus those of seat 1.
 func (t *briscaTree) Margin() int32 { return int32(t.Table.Points[0]) - int32(t.Table.Points[1]) }
 
 func (t *tuteTree) Margin() int32 { return int32(t.Table.Points[0]) - int32(t.Table.Points[1]) }

@@ -16,8 +16,8 @@ var championTebes = tebesWeights{
 	c:       [...]int32{1, 200, 5},
 }
 
-// championGames maps the name of a game to the function that creates the thinker with which the bot champion
-// plays it. memory is the size of the search's table or tree in bytes.
+// championGames has, by the name of a game, the function that creates the thinker with which the bot champion plays
+// the game. memory is the size, in bytes, of the table or tree of the search.
 var championGames = map[string]func(l limits, memory int) thinker{
 	"brisca":  func(l limits, memory int) thinker { return newBriscaThinker(l, memory) },
 	"tute":    func(l limits, memory int) thinker { return newTuteThinker(l, memory) },
@@ -42,7 +42,7 @@ func championOptions(memory int) alphabeta.Options {
 	return alphabeta.Options{Table: memory, ReduceLateMoves: true, UseDeeperEntries: true}
 }
 
-// newChampion returns the player of the bot champion. The option level selects a weaker form of it.
+// newChampion returns a player for the bot champion. The option level can make the player weaker.
 func newChampion(p *params) Player {
 	level := p.readInt(levelName, 1, topLevel, topLevel, "how well it plays, 1 for a beginner")
 	l, memory := p.readSearch("0s")

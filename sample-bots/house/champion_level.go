@@ -27,8 +27,8 @@ const DefaultLevel = 4
 
 var levelNames = [topLevel]string{"beginner", "learner", "amateur", "intermediate", "advanced", "expert", "master", "champion"}
 
-// Levels returns the levels of difficulty of the bot champion, the weakest first. It can play every game of the
-// champion at each. The caller must not change the slice.
+// Levels returns the levels of difficulty of the bot champion, the weakest first. At every level it can play all
+// games of the champion. The caller must not change the slice.
 var Levels = sync.OnceValue(func() (list []ChampionLevel) {
 	for i, name := range levelNames {
 		l := ChampionLevel{Number: i + 1, Name: name, Spec: "champion"}
@@ -64,8 +64,8 @@ type grade struct {
 	sight         sight
 }
 
-// sight says which immediate wins a weakened bot never overlooks, even with few nodes. Only games without
-// hidden cards use it.
+// sight says which wins in one move a weakened bot never overlooks, although it searches few nodes. It applies only
+// to games without hidden cards.
 type sight int
 
 const (
@@ -74,9 +74,9 @@ const (
 	seesThreat              // also avoids random moves after which the other side can win at once
 )
 
-// levelGrades says, for each game by its name, how the bot is weakened at each level of difficulty: the first
-// entry is for level 1, the last for the level below the top. The entries were chosen so that the ratings of all
-// neighboring levels differ by about the same amount. docs/house-bots.md has the measurements.
+// levelGrades says, by the name of a game, how the bot champion is weakened at each level of difficulty: the first
+// entry is for level 1, the last for the level below the top. With these entries, the ratings of all neighboring
+// levels differ by about the same amount. docs/house-bots.md has the measurements.
 var levelGrades = map[string][topLevel - 1]grade{
 	"brisca":  {{1, 90, blind}, {1, 66, blind}, {1, 44, blind}, {1, 26, blind}, {1, 9, blind}, {20, 0, blind}, {150, 0, blind}},
 	"tute":    {{1, 85, blind}, {1, 27, blind}, {1, 0, blind}, {11, 0, blind}, {20, 0, blind}, {60, 0, blind}, {200, 0, blind}},
@@ -85,8 +85,8 @@ var levelGrades = map[string][topLevel - 1]grade{
 	"teeko":   {{10, 90, blind}, {10, 70, blind}, {10, 60, seesWin}, {10, 20, seesThreat}, {110, 0, seesWin}, {550, 0, seesWin}, {3500, 0, seesWin}},
 }
 
-// weaken returns a thinker that plays with the node limit and the random moves of g. search creates the
-// unweakened thinker from the limits and the memory in bytes.
+// weaken returns a weaker form of a thinker, with at most the search nodes of g, at most levelMemory bytes, and the
+// random moves of g. It calls search with the reduced limits and memory (in bytes) to create the thinker.
 func (g grade) weaken(l limits, memory int, search func(limits, int) thinker) thinker {
 	if l.nodes == 0 || l.nodes > g.nodes {
 		l.nodes = g.nodes
@@ -94,7 +94,7 @@ func (g grade) weaken(l limits, memory int, search func(limits, int) thinker) th
 	return &weakThinker{thinker: search(l, min(memory, levelMemory)), grade: g}
 }
 
-// weakThinker is a thinker that sometimes makes random moves.
+// weakThinker makes random moves in some turns. Otherwise it makes the moves of the thinker that it contains.
 type weakThinker struct {
 	thinker
 	grade
@@ -121,8 +121,8 @@ func (c *weakThinker) think(t *protocol.Turn, s rules.State, r *rules.Rand, info
 	return moves[r.Below(len(moves))], info
 }
 
-// findSafeMoves returns the legal moves of s, as stored in c.legal, after which the other side cannot win at
-// once. The slice is valid until the next call.
+// findSafeMoves returns the legal moves of s after which the other side cannot win with its next move. c.legal must
+// have the legal moves. The slice is valid until the next call.
 func (c *weakThinker) findSafeMoves(s rules.State) []rules.Move {
 	c.safeMoves = c.safeMoves[:0]
 	for _, m := range c.legal {
@@ -138,7 +138,8 @@ func (c *weakThinker) legalReplies(s rules.State) []rules.Move {
 	return c.replies
 }
 
-// winningMove returns the index in moves of a move that wins s at once for the seat to move, or -1.
+// winningMove returns the index in moves of a move with which the seat to move in s wins at once. If there is none,
+// it returns -1.
 func winningMove(s rules.State, moves []rules.Move) int {
 	for i, m := range moves {
 		if next := afterMove(s, m); next.Turn() == rules.Over && next.Points()[s.Turn()] == 1 {

@@ -30,8 +30,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// levelDuel plays deals between two bots that alternate in the seats, twice with swapped seats. It returns
-// the average score of the stronger bot over all pairs of opposing seats, with its 95 % interval.
+// levelDuel plays deals between two bots that alternate in the seats, each deal twice with exchanged seats. It
+// returns the mean score of the bot strong over all pairs of opposing seats, with its 95 % interval.
 func levelDuel(t *testing.T, g *rules.Game, weak, strong string, deals int) stats.Estimate {
 	tb := resolve(t, g, "")
 	n := tb.variant.Players
@@ -55,7 +55,7 @@ func levelDuel(t *testing.T, g *rules.Game, weak, strong string, deals int) stat
 	return stats.Mean(scores)
 }
 
-// run plays a deal. part varies the seeds of the bots.
+// run plays a deal with the given players. The seeds of the bots depend on part.
 func (tb *table) run(t *testing.T, deal, part uint64, seats []Player) result {
 	infos := make([]*protocol.GameLine, len(seats))
 	for i := range infos {
@@ -127,7 +127,8 @@ func TestLevelsPlayAll(t *testing.T) {
 	}
 }
 
-// TestLevelsSeeWins checks that from level 3 on no immediate win on a board is overlooked, but by a beginner it is.
+// TestLevelsSeeWins checks that from level 3 on a bot overlooks no immediate win on a board, and that a beginner
+// does.
 func TestLevelsSeeWins(t *testing.T) {
 	tb := resolve(t, teeko.Game, "")
 	r := rules.NewRand(5)
@@ -162,7 +163,8 @@ func TestLevelsSeeWins(t *testing.T) {
 	}
 }
 
-// TestSlipsAreSafe checks that the random moves of a level that sees threats leave no threat that could be met.
+// TestSlipsAreSafe checks the random moves of a level that sees threats: after them, the other side cannot win at
+// once if that could be avoided.
 func TestSlipsAreSafe(t *testing.T) {
 	tb := resolve(t, teeko.Game, "")
 	r := rules.NewRand(6)

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// judge estimates the values of moves in one game. It may only use what its seat can know of the position,
-// because hidden cards of the position are random guesses.
+// judge estimates the values of moves in one game. It must use only what its seat can know of a position. The
+// hidden cards of a position are random guesses.
 type judge interface {
 	// read sets the position s, in which seat is to move. Later calls of worth refer to this position.
 	read(s rules.State, seat int)
@@ -17,8 +17,9 @@ type judge interface {
 	worth(rules.Move) float64
 }
 
-// greedyPlayer plays the move to which the judge of the game gives the highest value, and selects among equal
-// moves at random. Without a judge for the game it makes random moves, and its info says so.
+// greedyPlayer plays the move to which the judge of the game gives the highest value, and a random one of several
+// equal moves. It makes random moves in a game without a judge, and otherwise in the percentage of turns that noise
+// says. With these moves it reports that they are random.
 type greedyPlayer struct {
 	dice
 	positions
@@ -62,8 +63,8 @@ func (g *greedyPlayer) Answer(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: best, Info: g.info}
 }
 
-// read sets the position of turn t in j, and its legal moves in g. If it cannot derive a position from t, for
-// example because the game is unknown, it returns false.
+// read sets the position of turn t in j, and the legal moves of t in g. It returns false if it cannot derive a
+// position from t, for example because the game is unknown.
 func (g *greedyPlayer) read(t *protocol.Turn, j judge) bool {
 	s, err := g.positionAt(t)
 	if err != nil {

@@ -25,7 +25,8 @@ func (j *briscaJudge) read(state rules.State, seat int) {
 	j.readTable(&s.Table, seat, s.Rules().Teams)
 }
 
-// readTable reads what seat knows of the table t of Brisca or Tute. teams is set if seats play in two teams.
+// readTable sets the fields of j to what the player at the given seat knows of t, the table of a game of Brisca or
+// Tute. teams is set if the seats play in two teams.
 func (j *briscaJudge) readTable(t *baraja.Table, seat int, teams bool) {
 	j.trickView = trickView{seat, int(t.Players), t.Hands[seat], t.Unseen(seat), t.Trumps(), t.Trick()}
 	j.teams, j.stock, j.pot, j.best = teams, t.StockSize(), int(t.Pot), t.Best
@@ -47,7 +48,7 @@ func (j *briscaJudge) worth(m rules.Move) float64 {
 	return pot*j.netShare(j.chance(c)) - j.handValue(c)
 }
 
-// chance returns the probability that the seat's side wins the trick if it plays c.
+// chance returns the estimated probability that the seat's side wins the trick if the seat plays c.
 func (j *briscaJudge) chance(c baraja.Card) float64 {
 	best, ours := c, true
 	if len(j.trick) > 0 && !j.beats(j.best).Has(c) {
@@ -66,7 +67,7 @@ func (j *briscaJudge) chance(c baraja.Card) float64 {
 	return p + (1-p)*(1-j.unbeatenChance(best, partners))/2
 }
 
-// unbeatenChance returns the estimated probability that none of the next n seats beats the card best.
+// unbeatenChance returns the estimated probability that none of the next n seats plays a card that beats best.
 func (j *briscaJudge) unbeatenChance(best baraja.Card, n int) float64 {
 	if j.mustWin {
 		return j.forcedUnbeatenChance(best, j.beats(best), n)
@@ -75,9 +76,9 @@ func (j *briscaJudge) unbeatenChance(best baraja.Card, n int) float64 {
 	return randomUnbeatenChance(j.beats(best), j.unseen, 3*n)
 }
 
-// netShare returns the expected gain of this side compared with the other sides, as a fraction of the trick's
-// points. p is the probability that this side wins the trick. If it loses the trick, its gain is -1 divided by
-// the number of other sides.
+// netShare returns the expected gain of this side in a trick, compared with the other sides, as a fraction of the
+// trick's points. p is the probability that this side wins the trick. If it loses the trick, its gain is -1 divided
+// by the number of other sides.
 func (j *briscaJudge) netShare(p float64) float64 {
 	others := float64(j.players - 1)
 	if j.teams {

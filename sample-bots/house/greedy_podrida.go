@@ -8,8 +8,9 @@ import (
 	"github.com/timba-arena/timba/rules/podrida"
 )
 
-// podridaJudge values moves of La Podrida. It bids the number of tricks that it expects to win. It prefers the
-// card after which the expected number of tricks, from this one on, is closest to what the bid still needs.
+// podridaJudge values moves of La Podrida. Its best bid is the number of tricks that it expects to win. Its best
+// card is the one after which the expected number of further tricks, including this one, is closest to the number
+// that the bid still needs.
 type podridaJudge struct {
 	trickView
 	state *podrida.State
@@ -27,8 +28,8 @@ func (j *podridaJudge) read(state rules.State, seat int) {
 	j.setForces()
 }
 
-// setForces sets the force of each card in the hand, its estimated probability to win a trick. It also sets the
-// factor by which the sum of the forces of all cards in play equals the number of remaining tricks.
+// setForces sets the force of each card in the hand: its estimated probability to win a trick. It also sets the
+// factor with which the forces of all cards in play add up to the number of remaining tricks.
 func (j *podridaJudge) setForces() {
 	j.handForce = 0
 	j.ruffChance = [4]float64{}

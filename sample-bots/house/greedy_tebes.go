@@ -5,8 +5,8 @@ import (
 	"github.com/timba-arena/timba/rules/tebes"
 )
 
-// tebesJudge looks at each move and every reply to it. It counts corners, pieces, and how far the pieces have
-// advanced.
+// tebesJudge values moves of Tebes. It looks at each move and every reply to it, and counts corners, pieces, and
+// how far the pieces have advanced.
 type tebesJudge struct {
 	state *tebes.State
 	seat  int
@@ -42,7 +42,7 @@ func (j *tebesJudge) worth(m rules.Move) float64 {
 	return worst + now/16
 }
 
-// value returns the value of s for the judge's seat. It is tebesWin or -tebesWin if a side has won.
+// value returns the value of s for the judge's seat. If a side has won, it is tebesWin or -tebesWin.
 func (j *tebesJudge) value(s *tebes.State) float64 {
 	switch s.Winner() {
 	case j.seat:
@@ -53,8 +53,8 @@ func (j *tebesJudge) value(s *tebes.State) float64 {
 	return sideValue(s, j.seat) - sideValue(s, 1-j.seat)
 }
 
-// sideValue returns the value of the pieces of seat: a sum over their number, the rows by which they have
-// advanced, and a bonus if one of them stands on a goal corner.
+// sideValue returns the value of the pieces of the given seat. It depends on their number and the rows by which
+// they have advanced, with a bonus if a piece stands on a goal corner.
 func sideValue(s *tebes.State, seat int) float64 {
 	sum := tebesPiece * float64(s.PieceCount(seat))
 	if s.CornerCount(seat) > 0 {

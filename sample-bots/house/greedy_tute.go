@@ -6,9 +6,9 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// tuteJudge values moves of Tute like briscaJudge, and also counts songs, the bonuses for holding 12 and 11
-// of a suit. Breaking a pair that was not scored costs points, and winning a trick that scores a declared
-// pair brings them.
+// tuteJudge values moves of Tute like briscaJudge, but also counts the bonus for a pair of 12 and 11 of a suit. It
+// subtracts points for breaking a pair that was not scored, and adds points for winning a trick that scores a
+// declared pair.
 type tuteJudge struct {
 	briscaJudge
 	state *tute.State
@@ -40,8 +40,8 @@ func (j *tuteJudge) worth(m rules.Move) float64 {
 // kept in the hand.
 const keptPairShare = 0.6
 
-// songLoss returns the bonus points that the seat can no longer score if it plays c, which is 0 unless c
-// belongs to a pair of 12 and 11 that has not been scored.
+// songLoss returns the bonus points that the seat can no longer score after it has played c. They are 0 unless c
+// belongs to a pair (12 and 11 of a suit) that has not been scored.
 func (j *tuteJudge) songLoss(c baraja.Card) float64 {
 	if !baraja.Pairs(j.hand, j.state.SungSuits).Has(c) {
 		return 0

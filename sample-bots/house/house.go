@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// Player chooses the moves of a house bot (part of timba). It keeps state between turns: use one Player for one
-// sequence of games, from one goroutine.
+// Player chooses the moves of a house bot (part of timba). It keeps state from turn to turn. Use one Player for one
+// sequence of games, in one goroutine.
 type Player interface {
 	Answer(*protocol.Turn) protocol.Answer
 }
@@ -81,9 +81,9 @@ func NewPlayer(spec string) (Player, error) {
 	return b.newPlayer(&params{settings: settings}), nil
 }
 
-// CanonicalSpec returns the canonical form of spec (NAME or NAME:key=value,key=value). It omits options with
-// default values and lists the others in the order of Bot.Options. Two specs for the same behavior have the same
-// canonical form. The error is that of NewPlayer.
+// CanonicalSpec returns the canonical form of spec (NAME or NAME:key=value,key=value). This form leaves out options
+// with default values and lists the others in the order of Bot.Options, so that it is the same for all specs of the
+// same behavior. The error is that of NewPlayer.
 func CanonicalSpec(spec string) (string, error) {
 	b, settings, err := parse(spec)
 	if err != nil {
@@ -99,7 +99,8 @@ func CanonicalSpec(spec string) (string, error) {
 	return canonical, nil
 }
 
-// parse returns the bot that a spec NAME or NAME:key=value,... names, and the values of all its options.
+// parse returns the bot that spec (NAME or NAME:key=value,...) names, and the values of all options of the bot. It
+// returns an error if the bot or an option does not exist, or if a value is not allowed.
 func parse(spec string) (Bot, rules.Settings, error) {
 	name, given, _ := strings.Cut(spec, ":")
 	var all []string
@@ -127,15 +128,15 @@ func SimpleNames() (n []string) {
 // It is this program. Tests with the race detector replace it by a program without the detector, which starts faster.
 var Executable = os.Executable
 
-// Plays reports whether the bot of spec, such as "greedy:key=value", is made for the game with the given name. It
-// is true for an unknown bot.
+// Plays reports whether the bot that spec names, such as "greedy:key=value", is made for the game with the given
+// name. It returns true if there is no such bot.
 func Plays(spec, game string) bool {
 	made := Games(spec)
 	return made == nil || slices.Contains(made, game)
 }
 
-// Games returns the names of the games that the bot of spec, such as "greedy:key=value", is made for. nil means
-// all games, or that there is no such bot.
+// Games returns the names of the games for which the bot that spec names, such as "greedy:key=value", is made. nil
+// means all games, or that there is no such bot.
 func Games(spec string) []string {
 	name, _, _ := strings.Cut(spec, ":")
 	for _, b := range Bots() {
@@ -165,7 +166,7 @@ var ladderSpecs = map[string][]string{
 	"teeko":   {"random", "champion:level=1", "champion:level=2", "champion:level=3", "teeko-lms", "greedy", "champion:level=6", "champion"},
 }
 
-// Version is the common version of all house bots. It must change whenever their moves change.
+// Version is the common version of all house bots. It must be changed whenever one of them makes other moves.
 const Version = "2"
 
 // Run plays as the bot of spec (name and options): it reads the protocol from in and writes the answers to out, until
@@ -182,8 +183,8 @@ func Run(spec string, in io.Reader, out io.Writer) error {
 	return protocol.Serve(in, out, name, Version, p.Answer)
 }
 
-// resolve parses the text given, "key=value,key=value", and returns the values of all options of b. Options that the
-// text omits have their defaults. Errors name the complete spec.
+// resolve parses given, a text such as "key=value,key=value", and returns the values of all options of b. Options
+// that the text omits have their defaults. Errors name spec, the complete text from the user.
 func (b Bot) resolve(spec, given string) (rules.Settings, error) {
 	options := b.Options()
 	settings := make(rules.Settings, len(options))

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// builtIn is the value of the option model that selects the models in the binary.
+	// builtIn is the value of the option model that selects the model files in the program itself.
 	builtIn = "built-in"
-	// byMean is a value of the option choice of the bot sl. It makes the bot compare moves by the mean of all
-	// labels instead of the most probable label.
+	// byMean is a value of the option choice of the bot sl. With this value the bot compares moves by the mean of
+	// all labels (classes of results) instead of the most probable label.
 	byMean = "mean"
 )
 
@@ -26,8 +26,7 @@ const (
 //go:embed models
 var modelFiles embed.FS
 
-// modelOption returns the bot option that selects the model file. The argument of is the kind of the model, such as
-// "rl".
+// modelOption returns the bot option that selects the model file. of is the kind of the model, such as "rl".
 func modelOption(of string) BotOption {
 	return BotOption{rules.Option{Name: "model", Values: []string{builtIn}, Help: "the file of a model"}, &valueKind{
 		allowedText: builtIn + ", or the path of a model.timba",
@@ -43,8 +42,8 @@ func modelOption(of string) BotOption {
 	}}
 }
 
-// openModel reads a model of the given kind from the file at path. byMean makes an agent of kind "sl" compare
-// moves by the mean of all labels.
+// openModel reads a model of the given kind from the file at path. If byMean is set, an agent of kind "sl" compares
+// moves by the mean of all labels (classes of results) instead of the most probable label.
 func openModel(path, kind string, byMean bool) (*learned.Agent, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -59,7 +58,7 @@ func openModel(path, kind string, byMean bool) (*learned.Agent, error) {
 }
 
 // learner plays Brisca and Tute by trained models of one kind. There is one model for each mode, which is a game
-// with certain options. learner reads a model when a game first needs it.
+// with certain options. learner reads the model of a mode when a game first needs it.
 type learner struct {
 	kind   string // such as "rl"; also the name of the bot
 	path   string // file of the model, or builtIn
@@ -104,8 +103,8 @@ func (l *learner) agentFor(mode cards.Mode) (a *learned.Agent, err error) {
 	return a, nil
 }
 
-// CheckModel returns an error if spec (name and options) names a bot that plays v by a trained model, and there
-// is no model for v. It also returns the error of an invalid spec.
+// CheckModel returns an error if spec (name and options) names a bot that plays v by a trained model, but there is
+// no model for v. It also returns an error if spec is not valid.
 func CheckModel(spec string, v *rules.Variant) error {
 	p, err := NewPlayer(spec)
 	if err != nil {

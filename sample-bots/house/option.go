@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 
-// BotOption is an option of a bot that is part of timba. Its values are those of the embedded rules.Option, or of
-// a kind that a rules.Option cannot describe, such as durations.
+// BotOption is an option of a bot that is part of timba. The embedded rules.Option defines its values, unless they
+// are of a kind that a rules.Option cannot describe, such as durations.
 type BotOption struct {
 	rules.Option
 	kind *valueKind // nil if the values are listed words or a range of numbers
@@ -47,14 +47,15 @@ func (o BotOption) Resolve(value string) (string, error) {
 	return "", fmt.Errorf("option %s cannot be %q: try %s", o.Name, value, o.AllowedText())
 }
 
-// params gives a bot's constructor the values of its options. Reading an option also declares it, so that the
-// constructor defines which options the bot has.
+// params gives the values of a bot's options to the bot's constructor. The constructor defines which options the
+// bot has: it declares an option by reading it.
 type params struct {
 	options  []BotOption    // options read so far
 	settings rules.Settings // values of all options; nil for the defaults
 }
 
-// readOption declares o as an option of the bot and returns its value, or its default if p has no values.
+// readOption declares o as an option of the bot and returns the option's value. If p has no values, it returns the
+// default.
 func (p *params) readOption(o BotOption) string {
 	p.options = append(p.options, o)
 	if p.settings == nil {
@@ -97,8 +98,9 @@ var durationKind = &valueKind{allowedText: "0s for the clock alone, or a time su
 	return d.String(), err == nil && d >= 0 && d <= maxThinkTime
 }}
 
-// readSearch declares the options of all searching bots. It returns the limits of a search and the size in bytes of
-// its table or tree. think is the default time for a move, such as "4s"; "0s" means as long as the clock allows.
+// readSearch declares the options that all searching bots share, and reads them. It returns the limits of a search,
+// and the memory for the search's table or tree in bytes. think is the default time for a move, such as "4s"; "0s"
+// means that only the clock of the game limits the time.
 func (p *params) readSearch(think string) (l limits, memory int) {
 	o := rules.Option{Name: "time", Values: []string{think}, Help: "how long to think about a move, 0s for as long as the clock allows"}
 	l.time, _ = time.ParseDuration(p.readOption(BotOption{o, durationKind})) // checked by Resolve

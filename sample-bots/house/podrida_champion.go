@@ -7,7 +7,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/ismcts"
 )
 
-// roundThinker chooses moves in La Podrida by information set Monte Carlo tree search. A search ends with the round.
+// roundThinker chooses moves in La Podrida by information set Monte Carlo tree search. The search looks no further
+// than the end of the present round.
 type roundThinker struct {
 	limits
 	memory   int

@@ -12,12 +12,12 @@ import (
 
 // The determinized MCTS of M. Arnaus, "La Podrida", 2023.
 
-// podridaCriteria maps each value of the option best of podrida-mcts to the criterion by which a search
-// chooses its move.
+// podridaCriteria has the values of the option best of the bot podrida-mcts, each with the criterion by which a
+// search then chooses its move.
 var podridaCriteria = map[string]mcts.Criterion{"value": mcts.ByValue, "visits": mcts.ByVisits, "ucb": mcts.ByBound}
 
-// podridaKnowledge maps each value of the option hands of the bot podrida-mcts to the knowledge with which a
-// random deal of the hidden cards must agree.
+// podridaKnowledge has the values of the option hands of the bot podrida-mcts. Each selects what a random deal of
+// the hidden cards must agree with.
 var podridaKnowledge = map[string]podrida.Knowledge{
 	"failed": podrida.Failures, "unseen": podrida.Played, "random": podrida.OwnHand,
 }
@@ -26,7 +26,8 @@ var podridaKnowledge = map[string]podrida.Knowledge{
 // with the round, and a seat wins if it wins exactly the tricks that it has bid.
 type podridaTree struct{ podrida.State }
 
-// HalfPoints returns 2 if the seat side has won exactly the tricks that it has bid, and 0 otherwise.
+// HalfPoints returns 2 if the seat whose number is side has won exactly the tricks that it has bid, and 0
+// otherwise.
 func (t *podridaTree) HalfPoints(side int) int {
 	if t.MissingTricks(side) == 0 {
 		return 2
@@ -43,7 +44,7 @@ func (t *podridaTree) Playout(r *rules.Rand) {
 	}
 }
 
-// Prior returns one half: no move is preferred before the search.
+// Prior returns one half for every side, so that the search begins without a preference for any move.
 func (*podridaTree) Prior(int) float32 { return 0.5 }
 
 // voter chooses moves in La Podrida. It deals the hidden cards several times, and searches each deal by
@@ -60,14 +61,14 @@ type voter struct {
 	line     []rules.Move
 }
 
-// vote sums up the results of the search trees that have chosen one move.
+// vote sums up the results of all search trees that have chosen the same move.
 type vote struct {
 	trees, visits int
 	value         float64 // sum of the values in these trees
 }
 
-// isBetter reports whether more trees have chosen the move of v than the other move. If equally many have, the
-// higher total value decides.
+// isBetter reports whether more trees have chosen the move of v than the move of the other vote. If the numbers are
+// equal, the higher total value decides.
 func (v *vote) isBetter(than *vote) bool {
 	if v.trees != than.trees {
 		return v.trees > than.trees
@@ -134,8 +135,8 @@ func (v *voter) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byt
 	})
 }
 
-// dealWorld sets the position to be searched: s with all cards that seat does not know dealt at random. The
-// searched game ends with the round.
+// dealWorld sets the position to be searched: s, with random cards in place of those that seat does not know. The
+// game in this position ends with the round.
 func (v *voter) dealWorld(s *podrida.State, seat int, r *rules.Rand) {
 	v.world.State = *s
 	v.world.RedealKnowing(seat, v.hands, r)

@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/mcts"
 )
 
-// podridaTruth follows a game with all cards open.
+// podridaTruth follows a game in which it sees all cards.
 type podridaTruth struct {
 	state podrida.State
 	cards int                        // cards of the round, by which a new round is recognized
@@ -60,7 +60,7 @@ func (tr *podridaTruth) apply(m rules.Move) {
 	}
 }
 
-// consistent checks hands that a seat has dealt against what it knows.
+// consistent checks that the hands which a seat has dealt agree with what the seat knows.
 func (tr *podridaTruth) consistent(t interface{ Fatalf(string, ...any) }, w *podrida.State, seat int, k podrida.Knowledge) {
 	truth := &tr.state
 	players := int(truth.Rules().Players)
@@ -229,8 +229,8 @@ func TestPodridaMCTSPositions(t *testing.T) {
 	}
 }
 
-// fulfils reports whether a seat fulfills its bid at the end of the round whatever all play or, with hope, if
-// all help.
+// fulfils reports whether a seat can fulfill its bid by the end of the round. If hope is false, it must be able to
+// do so whatever the other seats play. If hope is true, all seats help.
 func fulfils(s *podrida.State, seat int, hope bool) bool {
 	if s.Turn() == rules.Over {
 		return s.MissingTricks(seat) == 0

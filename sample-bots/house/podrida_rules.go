@@ -7,11 +7,11 @@ import (
 	"github.com/timba-arena/timba/rules/podrida"
 )
 
-// The expert system of M. Arnaus, "La Podrida", 2023: 18 rules for bids and 7 for cards, in the order in which they are
-// tried. In the study rules 15 and 17 also need two bids.
+// The expert system of M. Arnaus, "La Podrida", 2023: 18 rules for bids and 7 for cards, in the order in which they
+// are tried. In the study rules 15 and 17 also need two bids.
 
-// podridaFacts has the facts on which the bid of the bot podrida-rules depends, as the seat to move sees them. T,
-// g and t below are the symbols for three of these facts in Arnaus's study of La Podrida.
+// podridaFacts has the facts that determine the bid of the bot podrida-rules. The seat to move knows all of them.
+// T, g and t below are the symbols for three of these facts in Arnaus's study of La Podrida.
 type podridaFacts struct {
 	cards    int    // number of cards dealt to each seat, which is the number of the round in the study
 	legal    uint64 // bit n is set if n is a legal bid
@@ -49,23 +49,26 @@ func (f *podridaFacts) isRound(low, high int) bool { return low <= f.cards && f.
 
 func (f *podridaFacts) mayBid(n int) bool { return n >= 0 && n <= f.cards && f.legal>>n&1 != 0 }
 
-// hasFewBids reports whether the sum of the bids so far is at most one. The names of the rules call this "few".
+// hasFewBids reports whether the sum of the bids so far is at most one. The names of rules in bidRules call this
+// "few".
 func (f *podridaFacts) hasFewBids() bool { return f.bidSum <= 1 }
 
-// hasLowBids reports whether the sum of the bids so far is less than the number of cards in a hand minus 4.
-// The names of the rules call this "below".
+// hasLowBids reports whether the sum of the bids so far is less than the number of cards in a hand minus 4. The
+// names of rules in bidRules call this "below".
 func (f *podridaFacts) hasLowBids() bool { return f.bidSum < f.cards-4 }
 
-// hasTwoBids reports whether at least two seats have bid. The names of the rules call this "two bids".
+// hasTwoBids reports whether at least two seats have bid. The names of rules in bidRules call this "two bids".
 func (f *podridaFacts) hasTwoBids() bool { return f.bidCount >= 2 }
 
-// isLong reports whether the hand, in round 7 or later, has trumps and also other aces or kings. isPoor and isSpare
-// can be true from round 5 on, for a hand without trumps: isPoor if it has no aces or kings, isSpare if it has some.
+// isLong reports whether the hand has trumps and also aces or kings of other suits, in round 7 or later. The next
+// two functions are for a hand without trumps in round 5 or later: isPoor reports whether it has no aces and kings,
+// isSpare whether it has some.
 func (f *podridaFacts) isLong() bool  { return f.trumps > 0 && !f.isRound(1, 6) && f.good > 0 }
 func (f *podridaFacts) isPoor() bool  { return f.trumps == 0 && f.good == 0 && !f.isRound(1, 4) }
 func (f *podridaFacts) isSpare() bool { return f.trumps == 0 && f.good > 0 && !f.isRound(1, 4) }
 
-// bidRule determines the bid of the bot podrida-rules if its condition holds and no rule before it applies.
+// bidRule is a rule for the bid of the bot podrida-rules. It applies if its condition holds and no earlier rule
+// applies.
 type bidRule struct {
 	number    int
 	name      string
@@ -73,8 +76,8 @@ type bidRule struct {
 	bid       func(*podridaFacts) int
 }
 
-// gapRule is the rule number that podrida-rules reports if no rule applies. The bot then bids the number of
-// aces and kings in the hand.
+// gapRule is the rule number that podrida-rules reports if no rule applies. The bot then bids as many tricks as it
+// has aces and kings.
 const gapRule = 0
 
 // bidRules are the 18 rules for bids, in the order in which they are tried. The first rule whose condition
@@ -142,8 +145,8 @@ var bidRules = []bidRule{
 		func(*podridaFacts) int { return 0 }},
 }
 
-// bid returns the bid n of the first rule that applies, changed to the nearest legal one, and the number of
-// the rule. rule is 0 if no rule applies.
+// bid returns the bid n according to the first rule that applies, and the number of this rule. If the bid is not
+// legal, n is the nearest legal bid. If no rule applies, rule is 0.
 func (f *podridaFacts) bid() (n, rule int) {
 	n = f.good + f.goodT
 	for i := range bidRules {
@@ -175,8 +178,8 @@ type podridaTurn struct {
 	missingTricks int        // bid minus tricks won; negative if the seat has won more than it has bid
 }
 
-// playRule makes the bot podrida-rules play its best or its worst playable card if a condition holds and no rule
-// before it applies.
+// playRule is a rule by which the bot podrida-rules plays its best or its worst playable card. It applies if its
+// condition holds and no earlier rule applies.
 type playRule struct {
 	number    int
 	name      string
@@ -184,7 +187,7 @@ type playRule struct {
 	playsBest bool
 }
 
-// playRules are tried in order. The last one always applies.
+// playRules has the rules for playing a card, in the order in which they are tried. The last one always applies.
 var playRules = []playRule{
 	{19, "one legal card", func(t *podridaTurn) bool { return t.cards.Len() == 1 }, true},
 	{20, "needs more tricks and can win", func(t *podridaTurn) bool { return t.missingTricks > 0 && t.canWin }, true},
@@ -195,8 +198,8 @@ var playRules = []playRule{
 	{25, "is over its bid and cannot win", func(*podridaTurn) bool { return true }, false},
 }
 
-// play returns the card of the first rule in playRules that applies, and the number of the rule. trumps is
-// the suit of trumps.
+// play returns the card according to the first rule in playRules that applies, and the number of this rule. trumps
+// is the suit of trumps.
 func (t *podridaTurn) play(trumps baraja.Suit) (card baraja.Card, rule int) {
 	for i := range playRules {
 		if r := &playRules[i]; r.condition(t) {
@@ -226,8 +229,8 @@ func extremeCard(cards baraja.Set, trumps baraja.Suit, best bool) baraja.Card {
 	return chosen
 }
 
-// podridaRules plays La Podrida by bidRules and playRules, two fixed lists of rules. The info with its move
-// has the number of the rule that applied, or 0 if none did.
+// podridaRules plays La Podrida by two fixed lists of rules, bidRules and playRules. With each move it reports the
+// number of the rule that applied, or 0 if none did.
 type podridaRules struct{}
 
 func newPodridaRules(*params) Player {
@@ -242,8 +245,8 @@ func (podridaRules) think(t *protocol.Turn, state rules.State, _ *rules.Rand, in
 	return move, appendInfo(info, "rule", int64(rule))
 }
 
-// podridaByRules returns the move of podrida-rules for seat, which is to move in s, and the number of the
-// rule. It does not look at the hands of other seats.
+// podridaByRules returns the move of the bot podrida-rules for seat, which must be to move in s, and the number of
+// the rule that applied. It does not look at the hands of other seats.
 func podridaByRules(s *podrida.State, seat int) (rules.Move, int) {
 	if s.IsBidding() {
 		f := newPodridaFacts(s, seat)

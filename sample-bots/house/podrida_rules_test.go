@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/rules/podrida"
 )
 
-// bidding returns the game and the view of a bidding turn of four seats. bids are those of the seats before.
-// Copas are trumps.
+// bidding returns the game and the view of a turn in which one of four seats must bid. bids has the bids of the
+// seats before. Copas are trumps.
 func bidding(round int, hand, bids string) (game, view string) {
 	const players = 4
 	ply := 0
@@ -181,8 +181,8 @@ func TestPodridaRulesBeatRandom(t *testing.T) {
 	}
 }
 
-// wins returns how many games a bot wins, each from the next seat; other has the other seats. A shared win
-// counts in part.
+// wins returns how many games a bot wins. Its seat changes from game to game, and other plays all other seats. A
+// shared win counts in part.
 func (tb *table) wins(t testing.TB, bot, other string, deals int) float64 {
 	sum := 0.0
 	for deal := range deals {

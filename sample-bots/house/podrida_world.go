@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules/podrida"
 )
 
-// podridaWorld is a position of La Podrida for the tree search of package ismcts, which ends with the round.
-// In simulated games the seats bid and play sensibly instead of at random.
+// podridaWorld is a position of La Podrida for the tree search of package ismcts. The searched game ends with the
+// round. In the simulated games of the search, the seats bid and play sensibly instead of at random.
 type podridaWorld struct {
 	podrida.State
 	round *podridaRound
@@ -55,8 +55,8 @@ func (p *podridaRound) prepare(s *podrida.State, seat int) {
 	p.setForces()
 }
 
-// setForces sets the tables of forces. The force of a card is its estimated probability to win a trick.
-// Unlike the forces of podridaJudge, these are valid for the hand of any seat.
+// setForces sets the tables of forces. The force of a card is its estimated probability to win a trick. The tables
+// hold for the hand of any seat, unlike the forces of podridaJudge.
 func (p *podridaRound) setForces() {
 	others, cards := p.players-1, float64(p.cards)
 	hidden := math.Max(1, float64(p.deck.Len())-cards)
@@ -83,8 +83,8 @@ func (p *podridaRound) setForces() {
 	p.otherForce = all / float32(p.deck.Len()) * float32(p.cards*others)
 }
 
-// cardForce returns the estimated probability that a card of hand wins a trick. own is the number of cards in
-// hand that have the suit of c.
+// cardForce returns the estimated probability that c, a card of the given hand, wins a trick. own is the number of
+// cards in the hand that have the suit of c.
 func (p *podridaRound) cardForce(c baraja.Card, hand baraja.Set, own int) float32 {
 	higher := (podrida.Ranking.Above[c&63] & p.deck &^ hand).Len()
 	if c.Suit() == p.trumps {
@@ -108,8 +108,8 @@ func (p *podridaRound) expectedTricks(hand baraja.Set) float32 {
 	return mine * float32(p.cards) / (mine + p.otherForce)
 }
 
-// Redeal deals the cards that seat does not know at random. If other seats have bid, it does so podridaDeals
-// times and uses the deal in which the hands agree best with these bids.
+// Redeal deals the cards that the given seat does not know at random. If other seats have bid, it makes
+// podridaDeals deals and keeps the one in which the hands agree best with these bids.
 func (w *podridaWorld) Redeal(seat int, r *rules.Rand) {
 	w.State.Redeal(seat, r)
 	p := w.round
@@ -126,8 +126,9 @@ func (w *podridaWorld) Redeal(seat int, r *rules.Rand) {
 	}
 }
 
-// misfit returns how badly the dealt hands agree with the bids: the sum, over the other seats that have bid
-// before the search, of the squared difference between bid and expected tricks.
+// misfit returns how badly the dealt hands agree with the bids. It adds up, over the other seats that have bid
+// before the search, the squared difference between the bid and the number of tricks that the hand is expected to
+// win.
 func (w *podridaWorld) misfit() (sum float32) {
 	p := w.round
 	for _, seat := range p.bidders[:p.nBidders] {
@@ -137,8 +138,8 @@ func (w *podridaWorld) misfit() (sum float32) {
 	return sum
 }
 
-// Playout plays the round to its end. Each seat bids the tricks that its hand is expected to win, and plays
-// to win as many as it has bid.
+// Playout plays the round to its end. Each seat bids the number of tricks that its hand is expected to win, and
+// then tries to win as many as it has bid.
 func (w *podridaWorld) Playout(r *rules.Rand) {
 	for w.Turn() >= 0 && w.IsBidding() {
 		w.Apply(podrida.BidMove(w.playoutBid()), nil)
@@ -148,7 +149,8 @@ func (w *podridaWorld) Playout(r *rules.Rand) {
 	}
 }
 
-// playoutBid returns the legal bid that is nearest to the expected tricks of the hand to move.
+// playoutBid returns the legal bid that is nearest to the number of tricks that the hand of the seat to move is
+// expected to win.
 func (w *podridaWorld) playoutBid() int {
 	want := w.round.expectedTricks(w.Hand(w.Turn()))
 	n := int(want + 0.5)
@@ -180,8 +182,8 @@ func (w *podridaWorld) playoutCard(r *rules.Rand) baraja.Card {
 	return extremeCard(may, w.round.trumps, !wins || last)
 }
 
-// Scores sets the score of each seat, from 0 to 1. It is one half plus 1/podridaScale for each point that the
-// seat has won in the round above the average of the others.
+// Scores sets the score of each seat, from 0 to 1. A seat that has won as many points in the round as the others on
+// average gets one half. Each point above or below that average changes the score by 1/podridaScale.
 func (w *podridaWorld) Scores(scores *[rules.MaxSeats]float32) {
 	p := w.round
 	sum := 0

@@ -15,8 +15,9 @@ type positions struct {
 	hidden  rules.Rand // draws the cards that the seat cannot see
 }
 
-// positionAt returns a position that is consistent with everything in t. Hidden cards are dealt at random, by a
-// source that each game seeds. It returns an error if the game is unknown or t does not fit it.
+// positionAt returns a position that agrees with everything that the bot has been told in t. Hidden cards are dealt
+// at random. The seed of the random numbers comes from the game line. It returns an error if the game is unknown or
+// t does not fit the game.
 func (p *positions) positionAt(t *protocol.Turn) (rules.State, error) {
 	if p.game != t.Game {
 		p.game, p.hidden = t.Game, *rules.NewRand(t.Game.Seed)

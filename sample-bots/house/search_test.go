@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/alphabeta"
 )
 
-// minimax returns the score of a search to a depth by definition, for the side to move.
+// minimax returns the score of a search to the given depth, for the side to move. It searches all moves.
 func minimax[P any, G alphabeta.Position[P]](g G, depth, ply int) int32 {
 	if depth == 0 {
 		return g.Value()
@@ -56,7 +56,7 @@ func after[P any, G alphabeta.Position[P]](g G, m rules.Move, depth int) (v int3
 	return v
 }
 
-// randomTebes plays random moves. It returns nil if the game ends before.
+// randomTebes returns a position after random moves, or nil if the game ends before.
 func randomTebes(r *rules.Rand, variant tebes.Rules, maxMoves int) *tebesPosition {
 	var p tebesPosition
 	src := rules.FastStream(r)

@@ -5,14 +5,15 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// dice is a random source for a bot. It is seeded again for each game, with the seed that the game line gives.
+// dice is the source of a bot's random numbers. At the first turn of each game, it is set to the seed in the game
+// line.
 type dice struct {
 	game *protocol.GameLine
 	rand rules.Rand
 }
 
-// randFor returns the random source for the game of t. It seeds the source if t belongs to another game than
-// the last call.
+// randFor returns the source of random numbers for the game of t. It seeds the source again if t belongs to another
+// game than the last call.
 func (d *dice) randFor(t *protocol.Turn) *rules.Rand {
 	if d.game != t.Game {
 		d.game, d.rand = t.Game, *rules.NewRand(t.Game.Seed)

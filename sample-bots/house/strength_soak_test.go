@@ -31,7 +31,7 @@ func levelSpec(game string, l ChampionLevel) string {
 	return fmt.Sprintf("%s:nodes=%d", l.Spec, topNodes[game])
 }
 
-// levelTrials is the number of deals, always the same ones, that shows the order of the levels.
+// levelTrials is the number of deals, by game, that show the order of the levels. The deals are always the same.
 var levelTrials = map[string]int{"brisca": 200, "tute": 200, "podrida": 15, "tebes": 30, "teeko": 30}
 
 // TestLevelsInOrder checks that each level is better than the one below. With -levels 500 it prints the

@@ -30,7 +30,7 @@ func resolve(t testing.TB, g *rules.Game, options string) *table {
 	return &table{variant: v}
 }
 
-// result is the result of a deal.
+// result is the result of one deal.
 type result struct {
 	Ranks  []int
 	Points []float64
@@ -56,7 +56,8 @@ func (tb *table) play(t testing.TB, deal uint64, seats []string) (result, string
 	return r, moves
 }
 
-// playBy plays one deal by existing players of the specs. It also returns the moves and the infos.
+// playBy plays one deal with the given players, which belong to the specs in seats. It also returns the moves and
+// the infos.
 func (tb *table) playBy(t testing.TB, deal uint64, seats []string, players []Player) (result, string, string) {
 	t.Helper()
 	infos := make([]*protocol.GameLine, len(seats))
@@ -103,7 +104,7 @@ func (tb *table) turn(state rules.State, game *protocol.GameLine) *protocol.Turn
 	}
 }
 
-// score returns the score of a seat's rank: 1 for the best, 0 for the last, ties in between.
+// score returns the score of a seat by its rank: 1 for the best, 0 for the last. Ties are in between.
 func score(r result, seat int) float64 {
 	better, worse := 0, 0
 	for _, rank := range r.Ranks {
@@ -116,10 +117,10 @@ func score(r result, seat int) float64 {
 	return 0.5 + 0.5*float64(worse-better)/float64(len(r.Ranks)-1)
 }
 
-// pairing is the number of deals of a pairing.
+// pairing is the number of deals that two bots play, by whether the test is a soak test.
 var pairing = map[bool]int{false: 60, true: 200}[kit.Soak]
 
-// nodesCounted is the number of nodes that a bot may search for a move.
+// nodesCounted is the number of nodes that a bot may search for a move, by whether the test is a soak test.
 var nodesCounted = map[bool]int{false: 100, true: 200}[kit.Soak]
 
 // TestGreedyBeatsRandom checks that greedy clearly beats random bots with all options. Seeds are fixed, so
@@ -150,8 +151,8 @@ func TestGreedyBeatsRandom(t *testing.T) {
 	}
 }
 
-// measure returns the score of a bot against another that has the seats of the other sides. With two seats
-// each deal is played from both, with more from one.
+// measure returns the score of bot against other, which plays the seats of all other sides. With two seats each
+// deal is played from both seats, with more from one.
 func (tb *table) measure(t testing.TB, bot, other string, deals int) float64 {
 	t.Helper()
 	n := tb.variant.Players
@@ -220,7 +221,7 @@ func counted(b Bot) string {
 	return b.Name
 }
 
-// TestGreedyNoise checks that greedy with only random moves is as good as random, and in between with some.
+// TestGreedyNoise checks that greedy is as good as random if all its moves are random, and in between if some are.
 func TestGreedyNoise(t *testing.T) {
 	tb := resolve(t, teeko.Game, "")
 	full := tb.measure(t, "greedy:noise=100", "random", pairing)

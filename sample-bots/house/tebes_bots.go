@@ -40,7 +40,7 @@ func newTebesWeights(p *params) tebesWeights {
 	}
 }
 
-// tebesHeuristic declares the option h and returns its value: which evaluation the bot uses.
+// tebesHeuristic declares the option h, which selects the evaluation of positions, and returns its value: 1 or 2.
 func tebesHeuristic(p *params) int {
 	return p.readInt("h", 1, 2, 2, "heuristic 1 (maps and pieces) or 2 (maps, pieces and captures)")
 }

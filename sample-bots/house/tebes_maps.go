@@ -6,8 +6,9 @@ import (
 	"github.com/timba-arena/timba/rules/tebes"
 )
 
-// Maps of S. Sales, "Tebes", 2015: how valuable each square of the standard board of 6x6 is for black, whose back row
-// is at the top. A digit is the level of a square, whose weight is in tebesWeights; a dot means no value.
+// The maps say how valuable each square of the standard board of 6x6 is for black, whose back row is at the top.
+// They are those of S. Sales, "Tebes", 2015. A digit is the level of a square, for which tebesWeights has the
+// weight. A dot means no value.
 var (
 	drawnBonus   = [...]string{"5....5", "......", "..6.6.", "6.3264", ".2.6.2", "133221"}
 	drawnPenalty = [...]string{"133221", ".3...3", "...33."}
@@ -22,17 +23,18 @@ const (
 // tebesMaps says, for one side on one board of Tebes, which squares have a bonus for own pieces or a penalty for
 // opposing ones. Each square has a level, which selects its weight in tebesWeights.
 type tebesMaps struct {
-	// bonus has the set of squares of each level. The first index is 1 if the side holds the left corner,
-	// plus 2 if it holds the right one. Once it holds a corner, the squares around it have no bonus.
+	// bonus has the set of squares of each level. The first index says which goal corners the side already holds: 1
+	// for the left one plus 2 for the right one. Once it holds a corner, the squares around that corner have no
+	// bonus.
 	bonus [4][bonusLevels]tebes.Board
-	// penalty has the set of squares of each level on which opposing pieces count against the side.
+	// penalty has, for each level, the set of squares on which a piece of the opponent counts against the side.
 	penalty [penaltyLevels]tebes.Board
 	corners [2]tebes.Board // the left and the right corner of the opponent, which the side wants to hold
 }
 
-// newTebesMaps returns the maps of a seat for the board of s. On the standard board of 6x6 they are the published
-// ones. For other boards they are derived from the colors of the squares, without the bonus levels 4 and 6, which
-// the study (S. Sales, 2015) does not explain.
+// newTebesMaps returns the maps of the given seat for the board of s. For the standard board of 6x6 they are the
+// published maps. For other boards they are derived from the colors of the squares, without the bonus levels 4 and
+// 6, which the study (S. Sales, 2015) does not explain.
 func newTebesMaps(s *tebes.State, seat int) (m tebesMaps) {
 	size := int(s.Rules().Size)
 	if size == len(drawnBonus) && !s.Rules().Random {
@@ -75,8 +77,8 @@ func b2i(b bool) int {
 	return 0
 }
 
-// readMap parses a map drawn with one digit for each square, row by row, and adds each square to the set of
-// its level. levels[0] is level 1.
+// readMap parses drawn, a map with one character for each square, row by row. It adds each square with a digit to
+// the set of the level that the digit names. levels[0] is level 1.
 func readMap(drawn []string, levels []tebes.Board) {
 	for row, text := range drawn {
 		for column := range len(text) {
@@ -117,9 +119,9 @@ func (m *tebesMaps) derive(s *tebes.State, seat, size int) {
 	m.penalty[2] = attackers(one, all&^near, size, -1) &^ (home | one)
 }
 
-// attackers returns the squares outside targets from which a piece can capture on a square of targets. A
-// capture goes one square if it starts in near, and two otherwise. The board has size rows. forward is 1 if
-// pieces move down the board, and -1 if they move up.
+// attackers returns the squares outside targets from which a piece can capture on one of the targets. A capture
+// from a square of near goes one square far, from other squares two. The board has size rows and columns. forward
+// is 1 if pieces move down the board, and -1 if they move up.
 func attackers(targets, near tebes.Board, size, forward int) (from tebes.Board) {
 	for row := range size {
 		for column := range size {
@@ -152,8 +154,9 @@ func (m *tebesMaps) flip(s *tebes.State) {
 	}
 }
 
-// tebesWeights has the weights, in points, by which positions of Tebes are evaluated: those of the bonus and of
-// the penalty levels of squares, and the factors of heuristic 2 for squares, pieces and threatened captures.
+// tebesWeights has the weights, in points, for the evaluation of positions of Tebes. They are the weights of the
+// bonus levels and the penalty levels of squares, and the factors of heuristic 2 for squares, pieces and threatened
+// captures.
 type tebesWeights struct {
 	bonus   [bonusLevels]int32
 	penalty [penaltyLevels]int32
@@ -163,7 +166,7 @@ type tebesWeights struct {
 // perPiece is the value of each piece in heuristic 1 of Tebes, in points, in addition to that of its square.
 const perPiece = 10
 
-// bonusSum returns the sum of the bonuses, in points, of the squares of the side's own pieces.
+// bonusSum returns the sum of the bonuses of the squares on which the side has pieces, in points.
 func (m *tebesMaps) bonusSum(pieces tebes.Board, w *tebesWeights) (sum int32) {
 	held := b2i(pieces&m.corners[0] != 0) | b2i(pieces&m.corners[1] != 0)<<1
 	for level, b := range &m.bonus[held] {
@@ -172,7 +175,7 @@ func (m *tebesMaps) bonusSum(pieces tebes.Board, w *tebesWeights) (sum int32) {
 	return sum
 }
 
-// penaltySum returns the sum of the penalties, in points, of the squares of the opponent's pieces.
+// penaltySum returns the sum of the penalties of the squares on which the opponent has pieces, in points.
 func (m *tebesMaps) penaltySum(pieces tebes.Board, w *tebesWeights) (sum int32) {
 	for level, b := range &m.penalty {
 		sum += w.penalty[level] * countPieces(pieces&b)

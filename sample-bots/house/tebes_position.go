@@ -28,7 +28,7 @@ func (e *tebesEval) value(s *tebes.State) int32 {
 	return hundredths*(e.weights.c[0]*place+e.weights.c[2]*threats) + pieces
 }
 
-// tebesPosition is a position of Tebes that the alpha-beta search can search.
+// tebesPosition is a position of Tebes in the form that package alphabeta searches.
 type tebesPosition struct {
 	state     tebes.State
 	eval      tebesEval
@@ -59,8 +59,8 @@ func (p *tebesPosition) Value() int32 {
 	}
 }
 
-// Rank returns a number by which the search orders the moves: highest for moves into a goal corner, then for
-// captures, then for moves far ahead.
+// Rank returns a number that says how early the search tries a move. It is highest for moves into a goal corner,
+// then for captures, then for moves far ahead.
 func (p *tebesPosition) Rank(m rules.Move) int32 {
 	seat := p.state.Turn()
 	from, to := p.state.MoveCells(m)
@@ -79,7 +79,7 @@ func (p *tebesPosition) Rank(m rules.Move) int32 {
 	return rank
 }
 
-// tebesTree is a position of Tebes for the tree search of package mcts.
+// tebesTree is a position of Tebes in the form that package mcts searches.
 type tebesTree struct {
 	tebes.State
 	eval *tebesEval
@@ -96,11 +96,11 @@ func (t *tebesTree) HalfPoints(side int) int {
 	return 1
 }
 
-// priorScale is the value, in hundredths of a point, at which Prior returns 3/4.
+// priorScale is the value of a position, in hundredths of a point, for which Prior returns 3/4.
 const priorScale = 40 * hundredths
 
-// Prior estimates the result for a side, from 0 for a loss to 1 for a win, by the heuristic. For a finished
-// game it returns the result.
+// Prior estimates the result for a side, from 0 for a loss to 1 for a win, by the value of the position. For a
+// finished game it returns the result.
 func (t *tebesTree) Prior(side int) float32 {
 	if t.Turn() == rules.Over {
 		return float32(t.HalfPoints(side)) / 2

@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/rules/teeko"
 )
 
-// teekoPosition is a position of Teeko that the alpha-beta search can search. It stores a copy of the state
-// before each move, because states are small.
+// teekoPosition is a position of Teeko in the form that package alphabeta searches. Before each move it stores a
+// copy of the state, because states are small.
 type teekoPosition struct {
 	states    [128]teeko.State
 	moveCount int
@@ -30,16 +30,16 @@ func (p *teekoPosition) Make(m rules.Move) {
 
 func (p *teekoPosition) Unmake() { p.moveCount-- }
 
-// Value returns the value of the position for the side to move, in hundredths. It is the difference between
-// how close each side is to the winning shapes that it can still complete.
+// Value returns the value of the position for the side to move, in hundredths. It compares how close both sides are
+// to the winning shapes that they can still complete.
 func (p *teekoPosition) Value() int32 {
 	s := p.current()
 	turn := s.Turn()
 	return int32(openShapeValue(s, turn)-openShapeValue(s, 1-turn)) * hundredths
 }
 
-// Rank returns a number by which the search orders the moves: the more own pieces are next to the new square,
-// the higher.
+// Rank returns a number that says how early the search tries a move. The more own pieces are next to the new
+// square, the higher it is.
 func (p *teekoPosition) Rank(m rules.Move) int32 {
 	s := p.current()
 	from, to := teeko.MoveSquares(m)

@@ -12,25 +12,27 @@ import (
 const (
 	// untimedThinkTime is how long a bot thinks about a move if neither the clock nor its options limit the search.
 	untimedThinkTime = 100 * time.Millisecond
-	// bankMoves is the divisor of the time left on a clock with a bank: a bot uses 1/25 of it for a move.
+	// bankMoves is the divisor for a clock with a bank (time for all remaining moves): a bot uses 1/25 of the bank
+	// for a move.
 	bankMoves = 25
-	// minReserve is the minimum part of a turn's time that a bot leaves unused, because a busy machine may
-	// delay the answer. It leaves a third of the time if that is more.
+	// minReserve is the least part of a turn's time that a bot leaves unused, because a busy machine may delay the
+	// answer. If a third of the time is more, it leaves a third.
 	minReserve = 100 * time.Millisecond
-	// initialLateness is the assumed delay with which a bot's first search ends after its deadline. The
-	// first search allocates its memory, which may take long on a busy machine.
+	// initialLateness is the assumed delay with which a bot's first search ends after its deadline. The first
+	// search allocates memory, which may take long on a busy machine.
 	initialLateness = 50 * time.Millisecond
 )
 
-// limits has the limits of a search that a bot's options set, and how late recent searches have ended.
+// limits has the limits of a search that the options of a bot set, and how late recent searches have ended.
 type limits struct {
 	time     time.Duration // for a move; 0 means as long as the clock allows
 	nodes    uint64        // for a move; 0 means no limit
 	lateness time.Duration // maximum delay of recent searches after their deadlines; decreases by 1/16 with each search
 }
 
-// budget returns the deadline and node limit of a search for turn t. The time runs from the arrival of t, because
-// preparing a new game may take some of it. There is no deadline if t has no clock and only nodes are limited.
+// budget returns the deadline and the node limit of a search for turn t. The time counts from the arrival of t,
+// because preparing a new game may take some of it. If t has no clock and the options limit only nodes, there is no
+// deadline.
 func (l *limits) budget(t *protocol.Turn) search.Budget {
 	b := search.Budget{Nodes: l.nodes}
 	think := l.time
@@ -52,8 +54,8 @@ func (l *limits) budget(t *protocol.Turn) search.Budget {
 	return b
 }
 
-// recordLateness must be called when a search with budget b ends. It measures how long after the deadline
-// this is, so that later searches end earlier.
+// recordLateness must be called at the end of a search with budget b. It measures how long after the deadline the
+// search has ended, so that later searches end earlier.
 func (l *limits) recordLateness(b search.Budget) {
 	l.lateness -= l.lateness / 16
 	if !b.Deadline.IsZero() {
@@ -61,8 +63,8 @@ func (l *limits) recordLateness(b search.Budget) {
 	}
 }
 
-// thinkTime returns how much of the time of turn t a bot may use for its search. late is the expected delay
-// of the search after its deadline; twice this delay is left unused.
+// thinkTime returns how much of the time of turn t a bot uses for its search. late is the time by which the search
+// is expected to miss its deadline; twice this time is left unused.
 func thinkTime(t *protocol.Turn, late time.Duration) time.Duration {
 	use, reserve := t.Time, max(t.Time/3, minReserve)
 	if bank := t.Game.Settings.Int("bank"); bank > 0 {
@@ -83,8 +85,8 @@ func appendScore(dst []byte, score float64) []byte {
 	return strconv.AppendFloat(append(dst, "score="...), score, 'f', 2, 64)
 }
 
-// appendFound appends the result of a Monte Carlo tree search from s to info: score from -1 to 1, visits,
-// nodes and the expected moves.
+// appendFound appends the result of a Monte Carlo tree search to info, the text that the bot reports: the score
+// from -1 to 1, visits, nodes and the expected moves. s is the position in which the search began.
 func appendFound(info []byte, s rules.State, found search.Result) []byte {
 	info = appendScore(info, 2*found.Value-1)
 	info = appendInfo(info, "visits", int64(found.Visits))
@@ -92,8 +94,8 @@ func appendFound(info []byte, s rules.State, found search.Result) []byte {
 	return appendLine(info, s, found.Line)
 }
 
-// appendLine appends line, the moves that the search expects from s, in a form such as " pv=1-2,3-4". It
-// appends nothing if line is empty.
+// appendLine appends the moves of line in a form such as " pv=1-2,3-4". They are the moves that a search expects,
+// and begin in s. If line is empty, it appends nothing.
 func appendLine(dst []byte, s rules.State, line []rules.Move) []byte {
 	for i, m := range line {
 		if i == 0 {

@@ -8,11 +8,11 @@ import (
 
 // thinker chooses the moves of a bot in games of one kind, one game after another.
 type thinker interface {
-	// startGame starts a game in which the bot has the given seat. s is the first position that the bot sees.
-	// If it returns an error, the thinker cannot play the game.
+	// startGame starts a game in which the bot has the given seat. s is the first position that the bot sees. It
+	// returns an error if the thinker cannot play the game.
 	startGame(v *rules.Variant, s rules.State, seat int) error
-	// think returns a move in s, in which the bot is to move. r is the source of random choices. It appends to
-	// info what the bot reports about its move, such as a score, and returns the extended slice.
+	// think returns the bot's move in s, the position of turn t, in which the bot is to move. Random choices come
+	// from r. It appends to info what the bot reports about its move, such as a score, and returns the result.
 	think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte)
 }
 

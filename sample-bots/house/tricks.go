@@ -2,7 +2,7 @@ package house
 
 import "github.com/timba-arena/timba/rules/baraja"
 
-// trickView is what a seat that is to move knows in a trick-taking game.
+// trickView is what the seat to move knows in a trick-taking game.
 type trickView struct {
 	seat, players int
 	hand          baraja.Set
@@ -13,8 +13,8 @@ type trickView struct {
 
 func (v *trickView) seatsAfter() int { return v.players - len(v.trick) - 1 }
 
-// randomUnbeatenChance returns the probability that none of n cards, each drawn at random from hidden, is in
-// better. If hidden is empty, it returns 1.
+// randomUnbeatenChance returns the probability that none of n cards is in the set better, if each is drawn at
+// random from hidden. If hidden is empty, it returns 1.
 func randomUnbeatenChance(better baraja.Set, hidden baraja.Set, n int) float64 {
 	total := hidden.Len()
 	if total == 0 {
@@ -24,8 +24,8 @@ func randomUnbeatenChance(better baraja.Set, hidden baraja.Set, n int) float64 {
 }
 
 // forcedUnbeatenChance returns the probability that none of the next n seats beats the card best. better has the
-// cards of its suit that beat it. The rules are assumed to force each seat to win the trick if it can: to follow
-// suit, with a stronger card if possible, and to trump otherwise.
+// cards that beat it. The rules are assumed to force each seat to win the trick if it can: to follow suit, with a
+// stronger card if possible, and to trump otherwise.
 func (v *trickView) forcedUnbeatenChance(best baraja.Card, better baraja.Set, n int) float64 {
 	led := best.Suit()
 	if len(v.trick) > 0 {
@@ -42,8 +42,8 @@ func (v *trickView) forcedUnbeatenChance(best baraja.Card, better baraja.Set, n 
 	return power(holds, n)
 }
 
-// lackChance returns the probability that another hand, with as many cards as this one, has none of the given
-// cards. Hidden cards are assumed to be distributed at random.
+// lackChance returns the probability that a hand of another seat has none of the given cards. It assumes that the
+// hand has as many cards as this one, and that hidden cards are distributed at random.
 func (v *trickView) lackChance(cards baraja.Set) float64 {
 	return power(1-float64(cards.Len())/float64(max(1, v.unseen.Len())), v.hand.Len())
 }

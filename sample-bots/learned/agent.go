@@ -36,9 +36,9 @@ const (
 	KnownNote = "known" // Value is 1 if the model has learned the state, otherwise 0
 )
 
-// Read reads a model file, which must be of the given kind, and returns its agent. For the kind sl, byMean
-// makes the agent compare moves by the mean of all labels, which are classes of results, instead of the
-// most probable label. Other kinds ignore byMean.
+// Read reads a model file and returns its agent. It returns an error if the model is not of the given kind. For the
+// kind sl, byMean makes the agent compare moves by the mean of all labels (classes of results) instead of the most
+// probable label. Other kinds ignore byMean.
 func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 	h, body, err := model.Read(r)
 	if err != nil {
@@ -86,8 +86,9 @@ func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 	return a, err
 }
 
-// Choose returns one of the legal moves of s and a note about it. The mode of s, its game with certain options, must
-// be a.Mode. Positions may be given in any order. If the model has policy.IndexDefect, the move may be illegal.
+// Choose returns one of the legal moves of s and a note about it. The mode of s (its game with certain options)
+// must be a.Mode. The positions of successive calls need not belong to the same game. If the model has the defect
+// policy.IndexDefect, the move may be illegal.
 func (a *Agent) Choose(s rules.State, legal []rules.Move, r *rules.Rand) (rules.Move, Note) {
 	if !a.position.SetState(s) {
 		return legal[0], Note{} // this is neither Brisca nor Tute

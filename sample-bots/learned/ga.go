@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// GA plays by a neural net that a genetic algorithm has found: it makes the legal move with the highest
-// output. It allocates nothing while it plays.
+// GA plays by a neural net that a genetic algorithm has found. It makes the legal move with the highest output. It
+// allocates nothing while it plays.
 //
 // The inputs are bits, so that the sums of the first layer are sums of columns of weights. The columns of played
 // cards are added only once in a game. In the last layer, only the outputs of legal moves are computed.
@@ -33,20 +33,20 @@ func NewGA(m cards.Mode, n *net.Net) *GA {
 	return p
 }
 
-// SetNet replaces the net by n, which must have the same sizes, and starts a new game.
+// SetNet replaces the net by n, which must have layers of the same sizes, and starts a new game.
 func (p *GA) SetNet(n *net.Net) {
 	p.net = n
 	p.StartGame()
 }
 
-// StartGame must be called before the first move of every game. It forgets the played cards.
+// StartGame must be called before the first move of every game. It makes the player forget the played cards.
 func (p *GA) StartGame() {
 	p.net.StartSums(p.work)
 	copy(p.playedSums, p.work.FirstSums)
 	p.playedCount = 0
 }
 
-// GAEncoder returns the encoder of positions for the nets of GA.
+// GAEncoder returns the encoder that converts positions to inputs for the nets of GA.
 func GAEncoder(m cards.Mode) features.Encoder {
 	e, err := features.NewEncoder(m, features.Genetic)
 	if err != nil {
@@ -55,8 +55,8 @@ func GAEncoder(m cards.Mode) features.Encoder {
 	return e
 }
 
-// Choose returns the legal move with the highest output, the first one if several are equal. s must be a
-// later position of the game for which StartGame was called.
+// Choose returns the legal move with the highest output, or the first one if several are equal. s must be a
+// position of the game for which StartGame was called last, and later than the positions of earlier calls.
 func (p *GA) Choose(s *cards.Position, legal []rules.Move) (best rules.Move) {
 	if len(legal) == 1 {
 		return legal[0]
@@ -92,8 +92,8 @@ func (p *GA) setFirstSums(s *cards.Position) {
 	}
 }
 
-// ReadGA reads the model of the kind ga whose header is h from b. It returns a net, or a policy if the
-// genetic algorithm has bred policies; the other result is nil.
+// ReadGA reads a model of the kind ga from b; h is its header. It returns a net, or a policy if the individuals of
+// the genetic algorithm were agents that learn policies. The other result is nil.
 func ReadGA(h model.Header, b *model.Body) (*net.Net, *policy.Model, error) {
 	mode, _ := cards.ParseMode(h.Mode) // model.Read has checked it
 	switch {

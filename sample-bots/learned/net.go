@@ -20,12 +20,12 @@ type NetAgent struct {
 	ones    []uint16
 }
 
-// NewNet returns a player for the mode m (a game with certain options), which plays by the net n.
+// NewNet returns a player for the mode m (a game with certain options) that plays by the net n.
 func NewNet(m cards.Mode, n *net.Net) *NetAgent {
 	return &NetAgent{Mode: m, encoder: features.NewCompleteEncoder(m), net: n, work: n.NewWorkspace()}
 }
 
-// ReadNet reads the model of the kind net whose header is h from b, and returns a player that uses it.
+// ReadNet reads a model of the kind net from b and returns a player that uses it. h is the header of the model.
 func ReadNet(h model.Header, b *model.Body) (*NetAgent, error) {
 	switch {
 	case h.Kind != model.Net:

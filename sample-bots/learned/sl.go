@@ -11,11 +11,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// NoSongsDefect is the name of a defect of R. Arjonilla's program that a model can reproduce: its nets do not evaluate
-// declarations (songs) of 12 and 11. The program declares nothing then. Here a seat must declare, and makes the first.
+// NoSongsDefect is the name of a defect of R. Arjonilla's program for Tute that a model can reproduce. The nets of
+// the program cannot value the declaration of the 12 and 11 of a suit (a song), so it never declares. In this
+// package a seat must choose a declaration; a model with the defect chooses the first.
 const NoSongsDefect = "no-songs"
 
-// SL plays by a neural net that values one action in a position. It must not be used by several goroutines at once.
+// SL plays by a neural net that values a single action in a position. It must not be used by several goroutines at
+// once.
 type SL struct {
 	Header  model.Header
 	net     *net.Net
@@ -26,7 +28,8 @@ type SL struct {
 	noSongs bool
 }
 
-// ReadSL reads the model of the kind sl whose header is h from b, and returns its agent.
+// ReadSL reads a model of the kind sl (supervised learning) from b, and returns its agent. h is the header of the
+// model.
 func ReadSL(h model.Header, b *model.Body) (*SL, error) {
 	m, _ := cards.ParseMode(h.Mode) // model.Read has checked it
 	e, err := features.NewEncoder(m, h.Encoding)
@@ -52,9 +55,9 @@ func NewSL(h model.Header, e features.Encoder, n *net.Net) *SL {
 	}
 }
 
-// Choose returns the best legal move of the seat to move, and its value. If the net gives probabilities of
-// labels, which are classes of results, value is the mean label if mean is set, otherwise the most probable
-// one. For a net without labels it is the probability to win.
+// Choose returns the best legal move of the seat to move, and its value. If the net gives probabilities of labels
+// (classes of results), value is the mean label if mean is set, and otherwise the most probable label. If the net
+// has no labels, value is the probability to win.
 func (a *SL) Choose(p *cards.Position, legal []rules.Move, mean bool) (best rules.Move, value float64) {
 	if a.noSongs && cards.Action(legal[0]) >= cards.SingAction {
 		return legal[0], 0
@@ -77,16 +80,17 @@ func (a *SL) Choose(p *cards.Position, legal []rules.Move, mean bool) (best rule
 	return best, top.value
 }
 
-// rank orders actions. The action with the higher order is better or, if the orders are equal, the one with
-// the higher chance. value is what Choose returns for the action.
+// rank orders actions. The action with the higher order is better. If the orders are equal, the action with the
+// higher chance is better. value is the value of the action that Choose returns.
 type rank struct{ order, chance, value float64 }
 
 func (r rank) isAbove(o rank) bool {
 	return r.order > o.order || r.order == o.order && r.chance > o.chance
 }
 
-// rank returns the rank of an action for which the net has the outputs out. If the model has labels, which are
-// classes of results, out has their probabilities. mean then selects the mean label instead of the most probable one.
+// rank returns the rank of an action. out has the outputs of the net for the action. If the model has labels
+// (classes of results), they are the probabilities of the labels; mean then selects the mean label instead of the
+// most probable label.
 func (a *SL) rank(out []float32, mean bool) rank {
 	if len(a.Header.Labels) == 0 {
 		return rank{order: float64(out[0]), value: float64(out[0])}
@@ -102,7 +106,7 @@ func (a *SL) rank(out []float32, mean bool) rank {
 	return rank{order: float64(class), chance: float64(out[class]), value: float64(a.Header.Labels[class])}
 }
 
-// MostProbable returns the index of the highest value. Of equal ones it returns the first.
+// MostProbable returns the index of the highest value in out, or the first one if several are equal.
 func MostProbable(out []float32) (best int) {
 	for i, x := range out {
 		if x > out[best] {

@@ -12,8 +12,8 @@ import (
 // DefaultArena is the default size, in bytes, of the memory for a search's tree or table.
 const DefaultArena = 64 << 20
 
-// Budget limits a search, which ends when it reaches either limit. A zero field means no limit. A search that
-// is limited only by Nodes is deterministic.
+// Budget limits a search, which ends when it reaches either limit. A zero field means no limit. A search that is
+// limited only by Nodes always has the same result.
 type Budget struct {
 	Nodes    uint64 // number of moves made or, in a Monte Carlo tree search, of iterations
 	Deadline time.Time
@@ -37,7 +37,8 @@ type Meter struct {
 	spent     bool
 }
 
-// NewMeter returns a Meter for the budget b. every is the number of nodes after which it reads the clock again.
+// NewMeter returns a Meter for the budget b. every is the number of counted nodes between two readings of the
+// clock.
 func NewMeter(b Budget, every uint64) Meter {
 	m := Meter{budget: b, interval: every}
 	m.checkLimits()
@@ -59,7 +60,7 @@ func (m *Meter) Count() bool {
 // Nodes returns the number of nodes counted so far.
 func (m *Meter) Nodes() uint64 { return m.nodes }
 
-// IsSpent reports whether NewMeter or Count has found the budget used up.
+// IsSpent reports whether the budget was used up at the last check, by NewMeter or Count.
 func (m *Meter) IsSpent() bool { return m.spent }
 
 func (m *Meter) checkLimits() {
@@ -73,9 +74,9 @@ func (m *Meter) checkLimits() {
 	}
 }
 
-// Pick finds the move of the highest rank among moves[i:], swaps it and its rank to index i, and returns it.
-// ranks has the rank of each move. Repeated calls replace sorting, because a search usually needs only the
-// first moves of a position.
+// Pick finds the move with the highest rank in moves[i:], exchanges it and its rank with those at index i, and
+// returns it. ranks has the rank of each move. Repeated calls replace sorting, because a search usually needs only
+// the first moves of a position.
 func Pick(moves []rules.Move, ranks []int32, i int) rules.Move {
 	at := i
 	for j := i + 1; j < len(moves); j++ {

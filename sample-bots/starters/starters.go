@@ -98,7 +98,7 @@ func Find(word string) (Language, error) {
 	return Language{}, fmt.Errorf("language %q has no starter: try %s; bots in other languages work, too: see SPEC.md", word, strings.Join(known, ", "))
 }
 
-// MissingPrograms returns those of l.Programs that this machine does not have.
+// MissingPrograms returns the names in l.Programs of programs that are not installed on this machine.
 func (l Language) MissingPrograms() (programs []string) {
 	for _, program := range l.Programs {
 		if _, err := exec.LookPath(program); err != nil {
@@ -108,8 +108,8 @@ func (l Language) MissingPrograms() (programs []string) {
 	return programs
 }
 
-// Write copies the files of the starter to dir, which must be empty or not exist yet. It returns the name of
-// the bot, which it derives from the name of dir.
+// Write copies the files of the starter to dir, which must be empty or not exist. It returns the name of the bot,
+// which it derives from the name of dir.
 func (l Language) Write(dir string) (name string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -188,8 +188,8 @@ func create(path, text string) error {
 	return f.Close()
 }
 
-// botName returns a name for a bot that needs no quoting in any of the languages. It is dir, the name of the
-// bot's directory, with other characters replaced by hyphens.
+// botName returns a name for a bot that needs no quoting in any of the languages. It is the name of the directory
+// dir, in which other characters are replaced by hyphens.
 func botName(dir string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {

@@ -202,7 +202,8 @@ func TestBotNames(t *testing.T) {
 	}
 }
 
-// settings are the settings that the starters play: every game, few and many seats, teams, and all options.
+// settings has the games and options that the starters play: every game, few and many seats, teams, and all
+// options.
 var settings = []struct{ game, options string }{
 	{"brisca", "players=2 exchange=yes last10=yes blackhand=yes hunt3=yes"},
 	{"brisca", "players=3"},
@@ -252,7 +253,7 @@ func game(t testing.TB, setting struct{ game, options string }, bots ...match.Co
 	return string(kit.Get[[]byte](t)(json.MarshalIndent(r, "", " ")))
 }
 
-// scores checks that the score that a starter reports for each position is the one that standing returns.
+// scores checks that the score that a starter reports for each position is the result of standing.
 func scores(t testing.TB, v *rules.Variant, r *referee.Replay) {
 	t.Helper()
 	for s, err := range r.Walk(v, nil) {

@@ -12,20 +12,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// call is a system call that a sandbox must refuse, with its expected results.
+// call is a system call that a sandbox must refuse, with the results that are expected with and without a sandbox.
 type call struct {
 	name   string
 	number uintptr
 	args   args
 	// want lists the results that a sandbox may give to the call.
 	want results
-	// freeErrors are errors for invalid arguments, which the kernel returns only after it has checked the
-	// caller's rights. Without a sandbox the call must succeed or return one of these.
+	// freeErrors are errors for invalid arguments. The kernel returns them only after it has checked the caller's
+	// rights. Therefore, without a sandbox, the call must succeed or return one of them.
 	freeErrors results
 	root       bool // some machines allow it only for root even without a sandbox
 }
 
-// args are the arguments of a system call: an int, a string or a pointer each.
+// args are the arguments of a system call. Each is an int, a string or a pointer.
 type args []any
 
 // results are possible results of a system call: 0, an error number, or signalled plus the number of the signal
@@ -212,7 +212,8 @@ func makeCalls(t *target) {
 	}
 }
 
-// make makes the call in a new process and returns the result, because the call may change or end the process.
+// make makes the system call in a new process, because the call may change or end the process that makes it. It
+// returns 0, an error number, or signalled plus the number of the signal that ended the process.
 func (c *call) make() syscall.Errno {
 	words := c.words()
 	pid, errno := fork()
@@ -256,9 +257,9 @@ func (c *call) words() (words [6]uintptr) {
 	return words
 }
 
-// freeFault judges got, the result of a call made without a sandbox; root is true if the caller was root. fault
-// describes an unexpected result. idle gives the reason if the call cannot succeed on this machine at all. Otherwise
-// both are "".
+// freeFault judges got, the result of a system call that was made without a sandbox. root is true if the caller was
+// root. fault describes an unexpected result. idle says why the call cannot succeed on this machine even without a
+// sandbox. Both are "" if the result is as expected.
 func (c *call) freeFault(got syscall.Errno, root bool) (fault, idle string) {
 	switch {
 	case got == 0 || slices.Contains(c.freeErrors, got):
@@ -278,8 +279,8 @@ func (c *call) isUnsupported(got syscall.Errno) bool {
 	return slices.Contains(lacks, got) && !slices.Contains(c.freeErrors, got)
 }
 
-// sandboxFault describes what is wrong with got, the result of a call in a sandbox, or returns "" if nothing is.
-// free is the result of the same call without a sandbox.
+// sandboxFault describes what is wrong with got, the result of a system call in a sandbox. It returns "" if nothing
+// is wrong. free is the result of the same call without a sandbox.
 func (c *call) sandboxFault(got, free syscall.Errno) string {
 	if slices.Contains(c.want, got) || c.isUnsupported(free) && got == free {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// escapes are attacks that try to reach things outside the sandbox and take more than one system call.
+// escapes are attacks of more than one system call that try to reach things outside the sandbox.
 var escapes = []attack{
 	{name: "leaked", help: "finds an open descriptor that it was not given", run: findLeakedFile},
 	{name: "capabilities", help: "has a capability, or could get one by running a program", run: capabilities, obstacle: rootOnly("the user has none")},
@@ -35,7 +35,8 @@ var escapes = []attack{
 	{name: "kill-opponent", help: "a bot may signal the other one of its match", prepareOther: func(*target) error { return nil }, run: killOpponent},
 }
 
-// rootOnly returns a function for attack.obstacle, which returns the text why unless the user is root.
+// rootOnly returns a function for the field attack.obstacle of an attack that only root can make. The function
+// returns the text why unless this process runs as root.
 func rootOnly(why string) func() string {
 	return func() string {
 		if os.Getuid() != 0 {
@@ -69,8 +70,8 @@ func findLeakedFile(*target) (string, error) {
 	return "", errNothing
 }
 
-// capabilities looks for a Linux capability of this process. Unless no_new_privs is set, capabilities that the
-// process could get by running a program count as well.
+// capabilities looks for a Linux capability of this process. It also succeeds if no_new_privs is not set, because the
+// process could then get capabilities by running a program.
 func capabilities(*target) (string, error) {
 	h := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var d [2]unix.CapUserData
@@ -86,8 +87,8 @@ func capabilities(*target) (string, error) {
 	return "", errNothing
 }
 
-// identity checks whether this process has, outside its user namespace, the user or a group of root. It returns
-// which of them, or an error if neither.
+// identity checks whether this process, seen from outside its user namespace, has the user or a group of root. It
+// returns which of them, or an error if it has neither.
 func identity(*target) (string, error) {
 	groups, err := os.Getgroups()
 	if err != nil {
@@ -106,8 +107,8 @@ func identity(*target) (string, error) {
 	return "", errNothing
 }
 
-// hostID returns the ID outside the user namespace for an ID inside, or -1 if there is none. table is the name of
-// the file with the mapping in /proc/self.
+// hostID converts a user or group ID inside the user namespace to the ID outside. It returns -1 if there is none.
+// table is the name of the file with the mapping in /proc/self.
 func hostID(table string, id int) int {
 	data, err := os.ReadFile("/proc/self/" + table)
 	if err != nil {
@@ -192,7 +193,7 @@ func openDevices(*target) (string, error) {
 	})
 }
 
-// interfaces looks for a network interface that a new network namespace would not have.
+// interfaces looks for a network interface that does not exist in a new network namespace.
 func interfaces(*target) (string, error) {
 	data, err := os.ReadFile("/proc/net/dev")
 	for line := range strings.Lines(string(data)) {

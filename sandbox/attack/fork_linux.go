@@ -50,11 +50,11 @@ func newTeam(tokens int) (*team, error) {
 // octet is the buffer for reading and writing in forked processes, which must not allocate.
 var octet [1]byte
 
-// join closes the write end of the pipe stop, which only the first process may keep open. Every forked process
-// must call it first.
+// join closes this process's copy of the write end of the pipe t.stop, so that only the first process has it open.
+// Every forked process must call join first.
 func (t *team) join() { syscall.RawSyscall(unix.SYS_CLOSE, uintptr(t.stop[1]), 0, 0) }
 
-// takeToken takes a token, the right to fork once more, and reports whether one was left.
+// takeToken takes a token from the team, and reports whether one was left. Each token is the right to fork once.
 func (t *team) takeToken() bool {
 	n, _, _ := syscall.RawSyscall(unix.SYS_READ, uintptr(t.tokens[0]), uintptr(unsafe.Pointer(&octet)), 1)
 	return n == 1
@@ -65,7 +65,8 @@ func (t *team) report(errno syscall.Errno) {
 	syscall.RawSyscall(unix.SYS_WRITE, uintptr(t.reports[1]), uintptr(unsafe.Pointer(&octet)), 1)
 }
 
-// waitForStop waits until stopAll is called or the time limit is over, and then exits this process.
+// waitForStop waits until stopAll is called or the time limit is over, and then exits this process. p and limit come
+// from waitArguments.
 func (t *team) waitForStop(p *unix.PollFd, limit *unix.Timespec) {
 	syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(p)), 1, uintptr(unsafe.Pointer(limit)), 0, 0, 0)
 	exitFork(0)
@@ -86,8 +87,8 @@ func (t *team) close() {
 }
 
 // await waits until n processes have reported success or one has failed, but not longer than patience. After n
-// successes it also waits for the time hold, because some limits are only checked at intervals. It reports whether
-// n processes have succeeded.
+// successes it waits for the additional time hold, because some limits are checked only at intervals. It reports
+// whether n processes have succeeded.
 func (t *team) await(n int, patience, hold time.Duration) bool {
 	data := make([]byte, 512)
 	for t.successes < n && t.failure == 0 && patience > 0 {
@@ -119,7 +120,7 @@ func (t *team) err() error {
 }
 
 // forkAll forks n processes, each of which calls part and then waits. If all still run after holdTime, the attack has
-// succeeded, and forkAll returns the text what, which describes the success. Otherwise it returns an error.
+// succeeded, and forkAll returns what, a text that describes the success. Otherwise it returns an error.
 func forkAll(n int, part func() syscall.Errno, what string) (string, error) {
 	t, err := newTeam(0)
 	if err != nil {
@@ -154,8 +155,8 @@ func forkAll(n int, part func() syscall.Errno, what string) (string, error) {
 // stepTimeout is the time limit for a step of an attack. The step takes milliseconds on an idle machine.
 const stepTimeout = 10 * time.Second
 
-// doze sleeps for two milliseconds and returns that duration. Callers add up the results instead of reading a
-// clock, because a busy machine may not run this process for a while.
+// doze sleeps for two milliseconds and returns that duration. To wait for a longer time, callers add up the results
+// instead of reading a clock, because a busy machine may not run this process for a while.
 func doze() time.Duration {
 	const moment = 2 * time.Millisecond
 	time.Sleep(moment)

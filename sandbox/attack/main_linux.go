@@ -38,18 +38,18 @@ type attack struct {
 	help string // what it tries
 	// run makes the attack. It returns what the attack got, or the error that blocked it.
 	run func(*target) (got string, err error)
-	// prepareOther, if not nil, is called before run in another process, which plays the other bot of a match and
-	// stays until its stdin ends.
+	// prepareOther, if not nil, is called before run, in another process. That process acts as the other bot of a
+	// match, and lives until its stdin is closed. An error means that the attack was blocked.
 	prepareOther func(*target) error
 	criterion    criterion
 	ends         ends
 	cpu          bool // the attack needs a sandbox with a limit of CPU time
-	// obstacle returns why the attack cannot succeed for this user on this machine even without a sandbox, or ""
-	// if it can. If obstacle is nil, it can.
+	// obstacle returns why the attack cannot succeed for this user on this machine even without a sandbox. It returns
+	// "" if the attack can succeed. nil means that it always can.
 	obstacle func() string
 }
 
-// criterion is the sign by which the tests recognize that an attack has succeeded.
+// criterion says by what sign the tests recognize that an attack has succeeded.
 type criterion uint8
 
 const (
@@ -58,8 +58,8 @@ const (
 	byKill                      // it ignores SIGTERM, or one of its processes still runs after SIGKILL
 )
 
-// ends is a set of ways in which a sandbox may end an attack. A failed system call is always accepted and not in
-// the set.
+// ends is a set of ways in which a sandbox may end an attack. A system call that fails is always allowed and is not
+// in the set.
 type ends uint8
 
 const (
@@ -70,7 +70,7 @@ const (
 	endCrash  // the Go runtime exits with status 2
 )
 
-// target describes what an attack attacks. The tests have created all of it.
+// target describes the things that an attack tries to reach. The tests have created all of them.
 type target struct {
 	Base    string // directory of the tests, outside the bot's directory
 	Address string // address of a TCP listener
@@ -132,11 +132,12 @@ func fail(format string, a ...any) {
 	os.Exit(exitUsage)
 }
 
-// errNothing is the error of an attack in which no call failed but nothing was gained.
+// errNothing is the error of an attack that has gained nothing although none of its system calls failed.
 var errNothing = errors.New("nothing there")
 
-// launch makes an attack, prints THROUGH or BLOCKED with the result, and exits with status 10 if it was blocked. If
-// t.First is set, launch instead plays the other bot of a match, which prepares the attack.
+// launch makes the attack a, prints THROUGH or BLOCKED with the result, and exits with status 10 if the attack was
+// blocked. If t.First is set, this process instead plays the other bot of a match: launch calls a.prepareOther and
+// waits until stdin is closed.
 func launch(a attack, t *target) {
 	if t.First {
 		if err := a.prepareOther(t); err != nil {

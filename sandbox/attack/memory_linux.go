@@ -17,7 +17,8 @@ import (
 const (
 	// hoardSize is how many bytes of memory an attack must get to succeed.
 	hoardSize = 256 << 20
-	// holdTime is how long an attack must hold what it got. Without a cgroup the limits are only checked now and then.
+	// holdTime is how long an attack must hold what it got. It is needed because limits are only checked at intervals
+	// if there is no cgroup.
 	holdTime = 400 * time.Millisecond
 	// pieceSize is how many bytes of memory an attack takes at a time.
 	pieceSize = 16 << 20
@@ -47,8 +48,9 @@ func touch(m []byte) {
 	}
 }
 
-// mapShared maps pieceSize bytes of a file, or of anonymous memory if fd is -1, as shared memory and writes to
-// it. It then removes the pages from the resident set of this process; they still use memory.
+// mapShared maps pieceSize bytes as shared memory and writes to every page. The memory belongs to the file fd, or is
+// anonymous if fd is -1. Then mapShared removes the pages from the resident set of this process; they still use
+// memory.
 func mapShared(fd, flags int) error {
 	m, err := unix.Mmap(fd, 0, pieceSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|flags)
 	if err != nil {
@@ -58,8 +60,8 @@ func mapShared(fd, flags int) error {
 	return unix.Madvise(m, unix.MADV_DONTNEED)
 }
 
-// hoardBy calls take, which allocates pieceSize bytes of memory, until they add up to hoardSize bytes. It then
-// waits for holdTime without freeing them. It returns the first error of take.
+// hoardBy calls take until it has got hoardSize bytes of memory; each call allocates pieceSize bytes. Then it waits
+// for holdTime without freeing them. It returns the first error of take.
 func hoardBy(take func() error) (string, error) {
 	for range hoardSize / pieceSize {
 		if err := take(); err != nil {
@@ -209,7 +211,8 @@ func hasHuge() string {
 	return ""
 }
 
-// makeFiles makes n files of size bytes in a new directory below parent. It removes them before it returns.
+// makeFiles makes n files of size bytes each in a new directory below parent. It removes the files again before it
+// returns.
 func makeFiles(t *target, parent string, n, size int) (string, error) {
 	dir, err := os.MkdirTemp(parent, t.prefix())
 	if err != nil {

@@ -59,8 +59,8 @@ func forkBomb(*target) (string, error) {
 	return "", t.err()
 }
 
-// multiply forks until no tokens are left, and then waits in waitForStop. All forked processes do the same. p and
-// limit are the arguments of waitForStop.
+// multiply forks as long as tokens (rights to fork) are left, and then waits in waitForStop. All forked processes do
+// the same. p and limit are passed to waitForStop.
 func multiply(t *team, p *unix.PollFd, limit *unix.Timespec) {
 	for t.takeToken() {
 		pid, errno := fork()
@@ -149,8 +149,9 @@ func runaway(t *target) (string, error) {
 	return "", errNothing
 }
 
-// chain makes the next process of the chain by fork, sleeps for some pauses, and exits. links counts the processes.
-// The chain ends when a file at the path off exists; the tests create the file if there is no sandbox.
+// chain forks the next process of a chain, which calls chain too. The forking process sleeps for some pauses and
+// exits. links counts the processes. The chain ends when a file at the path off exists; the tests create the file if
+// there is no sandbox.
 func chain(links *team, pause *unix.Timespec, off *byte) {
 	syscall.RawSyscall(unix.SYS_SETSID, 0, 0, 0)
 	at := unix.AT_FDCWD
@@ -189,7 +190,7 @@ func stopSelf(*target) (string, error) {
 	return "", errNothing
 }
 
-// stopParent sends SIGSTOP to its parent process. It then prints for the tests that it is ready.
+// stopParent sends SIGSTOP to its parent process. Then it prints a line by which the tests know that it has done so.
 func stopParent(*target) {
 	if err := unix.Kill(os.Getppid(), unix.SIGSTOP); err != nil {
 		exitWithError(err)
@@ -228,13 +229,14 @@ func cpuRelay(*target) (string, error) {
 	return cpuGoal.String() + " of CPU time", nil
 }
 
-// cpuForget uses CPU time in child processes whose CPU time the kernel does not add to that of this process.
+// cpuForget uses CPU time in child processes in such a way that the kernel does not add that time to the CPU time of
+// this process.
 func cpuForget(t *target) (string, error) {
 	signal.Ignore(syscall.SIGCHLD)
 	return cpuRelay(t)
 }
 
-// burn starts n child processes, each of which uses the CPU time each.
+// burn starts n child processes and waits until each of them has used CPU time for the duration each.
 func burn(n int, each time.Duration) (string, error) {
 	t, err := newTeam(0)
 	if err != nil {

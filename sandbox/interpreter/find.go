@@ -11,16 +11,16 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
-// Executable is the program that a command starts, with what it needs in a sandbox.
+// Executable is the program that a command starts, with the paths and the environment that it needs in a sandbox.
 type Executable struct {
 	Path         string   // absolute path of the file to start
 	VisiblePaths []string // paths that the sandbox must make visible in addition to the system's directories of programs
 	Env          []string // the variable PATH, if it needs more than the system's directories; otherwise empty
 }
 
-// Find returns the program that word, the first word of a command, starts in a sandbox. A relative path starts
-// from dir, the bot's directory, which may be "". If word is a shim, a script by which a version manager such as
-// pyenv chooses a program, Find returns that program.
+// Find returns the program that a command starts in a sandbox. word is the first word of the command. A relative path
+// starts from dir, the bot's directory, which may be "". If word is a shim (a script by which a version manager such
+// as pyenv chooses a program), Find returns the chosen program.
 func Find(word, dir string) (Executable, error) {
 	var p program
 	if err := p.add(word, dir, 0); err != nil {
@@ -43,9 +43,9 @@ type program struct {
 	startsOthers bool     // whether it may start other programs by name, as a shell does
 }
 
-// add adds to p the program that the command word starts. If the program is a script, it also adds the programs
-// that its #! line names, recursively. dir is the bot's directory, where relative paths start. If depth, the
-// depth of the recursion, reaches MaxDepth, add returns an error.
+// add adds to p the program that word, the first word of a command, starts. If the program is a script, it also adds
+// the programs that its #! line names, recursively. dir is the bot's directory, where relative paths start. depth is
+// 0 for the command itself, and 1 more for each script. If it would reach MaxDepth, add returns an error.
 func (p *program) add(word, dir string, depth int) error {
 	path, err := locate(word, dir)
 	if err != nil {
@@ -84,7 +84,8 @@ func (p *program) add(word, dir string, depth int) error {
 	return nil
 }
 
-// locate returns the absolute path of the program word: in dir if word has a slash, otherwise in PATH.
+// locate returns the absolute path of the program that word names. A word without a slash is searched in PATH, and a
+// relative path starts from dir. If there is no such file, locate returns an error.
 func locate(word, dir string) (string, error) {
 	if strings.Contains(word, "/") {
 		if !filepath.IsAbs(word) {
@@ -105,9 +106,9 @@ func locate(word, dir string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// showPrefix makes the installation of the program at path visible in the sandbox, usually the directory above bin.
-// If that directory is shared with other programs, or the sandbox's user may not read it, only the program and
-// possibly its library directories become visible. dir is the bot's directory; it is visible already.
+// showPrefix makes the installation of the program at path visible in the sandbox. That is usually the directory
+// above bin. If that directory is shared with other programs, or the sandbox's user may not read it, only the program
+// and possibly its library directories become visible. dir is the bot's directory, which is visible already.
 func (p *program) showPrefix(path, dir string) {
 	if plan.IsWithin(path, plan.ProgramDirs...) || plan.IsWithin(path, dir) || plan.IsWithin(path, p.VisiblePaths...) {
 		return
@@ -132,21 +133,23 @@ func (p *program) showPrefix(path, dir string) {
 }
 
 // isInHome reports whether dir is directly in the user's home. Such a directory may be an installation, such as
-// ~/miniconda3, or be shared, such as ~/.local; in both cases only the parts that programs need become visible.
+// ~/miniconda3, or have many uses, such as ~/.local. In both cases only the parts that programs need are made visible
+// in a sandbox.
 func isInHome(dir string) bool {
 	home, err := os.UserHomeDir()
 	return err == nil && home != "" && filepath.Dir(dir) == filepath.Clean(home)
 }
 
-// isPrivate reports whether this process is root and other users cannot read dir. Programs in a sandbox then run
-// as other users.
+// isPrivate reports whether this process is root and other users cannot read dir. In that case programs in a sandbox,
+// which run as other users, cannot read dir either.
 func isPrivate(dir string) bool {
 	info, err := os.Stat(dir)
 	return os.Geteuid() == 0 && err == nil && info.Mode()&0o005 != 0o005
 }
 
-// IsSharedDir reports whether a directory may contain more than one program or installation, such as the user's
-// home, what is directly in it, or /opt. Such a directory must not be visible as a whole in a sandbox.
+// IsSharedDir reports whether dir may contain more than one program or installation. Such directories are the user's
+// home, the directories directly in it, and system directories such as /opt. They must not be visible as a whole in a
+// sandbox.
 func IsSharedDir(dir string) bool { return IsWideDir(dir) || isInHome(dir) }
 
 // IsWideDir reports whether dir is too broad to be visible in a sandbox: the user's home, a directory that contains
@@ -161,9 +164,9 @@ func IsWideDir(dir string) bool {
 		slices.Contains([]string{"/", "/opt", "/srv", "/var", "/etc", "/home", "/root", "/mnt", "/media", "/run", "/tmp", "/var/tmp", "/dev/shm"}, dir)
 }
 
-// resolveShim returns the program that the shim at path would start, or path if it is not a shim. A shim is a
-// script by which a version manager such as pyenv chooses a program; to run, it needs the whole version manager.
-// dir is the bot's directory.
+// resolveShim returns the program that the shim at path would start, or path if it is not a shim. A shim is a script
+// by which a version manager such as pyenv chooses a program. The shim itself could run in a sandbox only with the
+// whole version manager. dir is the bot's directory, whose files can name a version.
 func resolveShim(path, dir string) (string, error) {
 	name, directory := filepath.Base(path), filepath.Dir(path)
 	root := filepath.Dir(directory)
@@ -191,10 +194,10 @@ func resolveShim(path, dir string) (string, error) {
 	return path, nil
 }
 
-// chosenVersion returns the path of the program called name that "pyenv which" or the same command of rbenv or
-// nodenv would print, but much faster. root is the directory of the version manager. It looks at the manager's
-// environment variable, at version files in and above the bot's directory dir, and at the manager's own version
-// file. If none names a version, it returns "".
+// chosenVersion returns the path of the program called name in the version that a version manager (pyenv, rbenv or
+// nodenv) has chosen. root is the directory of the version manager. The result is that of "pyenv which NAME", but
+// much faster. chosenVersion looks at the manager's environment variable, at version files in and above the bot's
+// directory dir, and at the manager's own version file. If none names a version, it returns "".
 func chosenVersion(root, name, dir string) string {
 	var versions []string
 	manager := strings.TrimPrefix(filepath.Base(root), ".") // pyenv
@@ -226,7 +229,8 @@ func readVersions(path string) []string {
 	return strings.Fields(string(data))
 }
 
-// askManager runs the version manager, as in "pyenv which NAME", and returns the path of the program called name.
+// askManager runs a version manager, as in "pyenv which NAME", and returns the path of the program called name that
+// it prints. manager is the path of the version manager.
 func askManager(manager, name string) (string, error) {
 	out, _, err := ask(manager, "which", name)
 	if err != nil {
@@ -257,8 +261,8 @@ func sameFile(a, b string) bool {
 // if a program needs them.
 var programDirs = []string{"/opt", "/nix/store", "/gnu/store", "/snap", "/home/linuxbrew/.linuxbrew"}
 
-// IsKnownPath reports whether an absolute path is in a directory meant for programs: one of the system's, /opt or
-// a similar one, or an installation that is in PATH.
+// IsKnownPath reports whether an absolute path is in a directory for programs: a directory of the system, /opt or a
+// similar directory, or an installation that is in PATH.
 func IsKnownPath(path string) bool {
 	if path != filepath.Clean(path) {
 		return false // where "dir/.." leads depends on links
@@ -281,8 +285,8 @@ func IsKnownPath(path string) bool {
 	})
 }
 
-// IsSystemPath reports whether an absolute path is below /opt or one of the system's directories of programs,
-// whatever PATH is. On a server, bots of strangers may use only these programs.
+// IsSystemPath reports whether an absolute path is below /opt or one of the system's directories of programs. It does
+// not depend on PATH. On a server, uploaded bots may use only programs in these directories.
 func IsSystemPath(path string) bool {
 	return path == filepath.Clean(path) && slices.ContainsFunc(append([]string{"/opt"}, plan.ProgramDirs...), func(dir string) bool {
 		return strings.HasPrefix(path, dir+"/")

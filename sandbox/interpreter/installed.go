@@ -15,24 +15,24 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
-// starters are programs that start other programs by name: on their own, such as env, or as their scripts say, such
-// as a shell or make.
+// starters are programs that start other programs by name. Some do that themselves, such as env; others do it when a
+// script says so, such as a shell or make.
 var starters = []string{"sh", "bash", "dash", "ash", "busybox", "zsh", "ksh", "fish", "env", "nice", "timeout", "make", "ninja", "just"}
 
-// wellKnown are interpreters that the scripts of a shell may start. If one is installed outside the system's
-// directories, its installation is visible in the sandbox of a shell.
+// wellKnown are interpreters that a shell script may start. In a sandbox that runs a shell, those that are installed
+// outside the system's directories are made visible.
 var wellKnown = [...]string{
 	"python3", "python", "pypy3", "node", "deno", "bun", "ruby", "java", "perl", "php", "lua", "luajit",
 	"julia", "Rscript", "guile", "racket", "sbcl", "swipl", "ocaml", "erl", "elixir", "dotnet", "tclsh",
 }
 
-// cache maps a PATH and a home directory, separated by a zero byte, to a function that returns the result of
-// findInstalled.
+// cache has the results of findInstalled. The key is a PATH and a home directory, separated by a zero byte. The value
+// is a function that returns the result and computes it at its first call.
 var cache sync.Map
 
-// installedInterpreters returns what sandboxes need for the well-known interpreters outside the system's
-// directories: paths to make visible, and directories for PATH. It leaves out interpreters that do not work. The
-// result is cached for each PATH and home directory.
+// installedInterpreters returns what a sandbox needs to run the well-known interpreters that are installed outside
+// the system's directories: paths to make visible, and directories for PATH. It leaves out interpreters that do not
+// work. The result is cached for each PATH and home directory.
 func installedInterpreters() program {
 	home, _ := os.UserHomeDir()
 	find, _ := cache.LoadOrStore(os.Getenv("PATH")+"\x00"+home, sync.OnceValue(findInstalled))
@@ -61,7 +61,7 @@ func findInstalled() (all program) {
 	return all
 }
 
-// staysInSystem reports whether a path leads into the system's directories of programs after resolving links.
+// staysInSystem reports whether path, after resolving all symbolic links, is in the system's directories of programs.
 func staysInSystem(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	return err == nil && plan.IsWithin(real, plan.ProgramDirs...)
@@ -82,7 +82,8 @@ var pathQuestions = map[string][]string{
 // askTimeout is how long an interpreter or a version manager may take to answer.
 var askTimeout = time.Minute
 
-// ask runs a program and returns its stdout and stderr, even if it fails. It returns an error after askTimeout.
+// ask runs a program and returns what it writes to stdout and stderr. If the program fails, ask returns an error in
+// addition to the output. A program that runs longer than askTimeout is killed.
 func ask(path string, args ...string) (out, errs string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
@@ -100,8 +101,9 @@ func ask(path string, args ...string) (out, errs string, err error) {
 	return stdout.String(), stderr.String(), err
 }
 
-// askPath runs the interpreter at path, which may be a script, and returns the path that it prints for itself. It
-// returns "" if that fails or the interpreter cannot be asked.
+// askPath runs the interpreter at path and returns the path of its executable, which the interpreter prints. path may
+// be a script that starts the interpreter. askPath returns "" if that fails, or if it does not know how to ask this
+// interpreter.
 func askPath(path string) string {
 	question := pathQuestions[strings.TrimRight(filepath.Base(path), "0123456789.")]
 	if question == nil {
@@ -115,20 +117,21 @@ func askPath(path string) string {
 	return real
 }
 
-// IsStarter reports whether the program called name is one that starts others by name, such as a shell.
+// IsStarter reports whether the program called name starts other programs by name, as a shell does.
 func IsStarter(name string) bool { return slices.Contains(starters, name) }
 
 // IsWellKnown reports whether the program called name is one of the interpreters that Versions looks for.
 func IsWellKnown(name string) bool { return slices.Contains(wellKnown[:], name) }
 
-// versionArgs maps interpreters to the arguments with which they print their version, if they are not --version.
-// nil means that the interpreter cannot print it.
+// versionArgs maps an interpreter to the arguments with which it prints its version. An interpreter that is not in
+// the map prints it with --version. nil means that the interpreter cannot print it.
 var versionArgs = map[string][]string{
 	"java": {"-version"}, "perl": {"-e", `printf "%vd", $^V`}, "lua": {"-v"}, "luajit": {"-v"}, "erl": {"-version"}, "tclsh": nil,
 }
 
-// Versions returns the well-known interpreters on this machine: it maps their names to their versions. A version
-// is "" if the interpreter does not print one. The interpreters are asked at the first call only.
+// Versions returns which well-known interpreters this machine has: it maps their names to their versions. A version
+// is "" if the interpreter does not print it. Only the first call runs the interpreters. The caller may change the
+// map.
 func Versions() map[string]string { return maps.Clone(versions()) }
 
 var versions = sync.OnceValue(func() map[string]string {

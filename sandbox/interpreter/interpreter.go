@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// MaxDepth is the largest length of a chain of scripts in which each is run by the next.
+	// MaxDepth is the largest number of scripts in a chain in which each script is run by the next.
 	MaxDepth = 4
 	// MaxConfig is the largest size in bytes of a pyvenv.cfg, the configuration of a Python virtual environment.
 	MaxConfig = 64 << 10
@@ -26,17 +26,19 @@ const (
 	maxLine  = 256 // bytes of a script's first line, limit of the kernel
 )
 
-// Bounds restricts the paths to which the files of a bot may lead, by symbolic links and by #! lines.
+// Bounds restricts the paths to which the files of a bot may lead. A file leads to a path by a symbolic link or by
+// its #! line.
 type Bounds struct {
 	// Dir is the absolute path of the bot's directory. Files outside it do not belong to the bot and may lead
 	// anywhere. If Dir is "", no file belongs to the bot.
 	Dir string
-	// IsKnown reports whether files of the bot may lead to path, a clean absolute path outside Dir.
+	// IsKnown reports whether files of the bot may lead to a path outside Dir. path is absolute and clean (see
+	// filepath.Clean).
 	IsKnown func(path string) bool
 }
 
-// PathError is the error for a file of a bot that leads, by a symbolic link or a #! line, to a path that Bounds
-// does not allow.
+// PathError is the error for a bot's file that leads to a path which Bounds does not allow. A file leads to a path by
+// a symbolic link or by its #! line.
 type PathError struct {
 	From string // the file, relative to the bot's directory, or "the command"
 	Text string // what is wrong with it, and what to do instead
@@ -53,8 +55,8 @@ type Targets struct {
 }
 
 // Follow returns the files that are used when the program at path is executed: the program itself, the targets of
-// symbolic links, and the programs that a #! line names. If a file of the bot leads to a path that b does not
-// allow, or if links form a loop, the error is a *PathError. Other errors come from the operating system.
+// symbolic links, and the programs that a #! line names. The error is a *PathError if a file of the bot leads to a
+// path that b does not allow, or if links form a loop. Other errors come from the operating system.
 func (b Bounds) Follow(path string) (Targets, error) {
 	var l Targets
 	for at := path; ; {
@@ -104,8 +106,9 @@ func (b Bounds) Follow(path string) (Targets, error) {
 	return l, nil
 }
 
-// CheckPath checks word, the first word of a bot's command. It returns a *PathError if word is a path that b does
-// not allow. It accepts every word without a slash, which is a program on the system's PATH.
+// CheckPath checks word, the first word of a bot's command. If word contains a slash, it is a path, and CheckPath
+// returns a *PathError if b does not allow that path. A word without a slash is a program on the system's PATH, which
+// is always allowed.
 func (b Bounds) CheckPath(word string) error {
 	if strings.ContainsRune(word, 0) {
 		return &PathError{"the command", fmt.Sprintf("has the program %q, which is not a file name", word)}
@@ -116,9 +119,10 @@ func (b Bounds) CheckPath(word string) error {
 	return nil
 }
 
-// CheckCommand checks word, the first word of a bot's command, like CheckPath. If word leads to a file of the bot,
-// it also checks all programs and links that are used when the file is executed. It returns a *PathError if b does
-// not allow one of them. A command that cannot be executed is not an error.
+// CheckCommand checks word, the first word of a bot's command, as CheckPath does. If word is a file of the bot, it
+// also checks all links and programs that are used when the file is executed, such as the interpreter of a script. It
+// returns a *PathError if b does not allow one of them, or if too many scripts run each other. It returns nil for a
+// command that cannot be executed.
 func (b Bounds) CheckCommand(word string) error {
 	if err := b.CheckPath(word); err != nil {
 		return err
@@ -148,8 +152,9 @@ func tooDeep(word string) error {
 	return &PathError{"the command", fmt.Sprintf("has the program %q, which starts a chain of too many scripts: name the program that runs", word)}
 }
 
-// FirstLine returns the programs in the #! line of a script, as they are written there: the interpreter and, if
-// that is env, the program that env starts. It returns nil if the file is not a script or cannot be read.
+// FirstLine returns the programs that the #! line of a script names, as they are written there. These are the
+// interpreter and, if the interpreter is env, the program that env starts. FirstLine returns nil if the file is not a
+// script or cannot be read.
 func FirstLine(path string) []string {
 	words, _ := readFirstLine(path)
 	return programWords(words)
@@ -161,7 +166,7 @@ func IsScript(path string) bool {
 }
 
 // readFirstLine returns the words after #! in the first line of a script. It returns nil for a file that is not a
-// script or may not be read.
+// script, or that this user may not read.
 func readFirstLine(path string) ([]string, error) {
 	head, err := ReadStart(path, maxLine)
 	if errors.Is(err, fs.ErrPermission) {
@@ -175,14 +180,15 @@ func readFirstLine(path string) ([]string, error) {
 	return strings.Fields(line), nil
 }
 
-// splitOption removes -S or --split-string= from the beginning of a word. What follows this option of env is a command.
+// splitOption removes -S or --split-string= from the beginning of a word. The text after this option of env is a
+// command.
 func splitOption(word string) string {
 	word = strings.TrimPrefix(word, "--split-string=")
 	return strings.TrimPrefix(word, "-S")
 }
 
-// programWords returns the words of a script's #! line that name programs: the interpreter and, if that is env, the
-// program that env starts.
+// programWords returns the programs that the #! line of a script names. words are the words of the line. The result
+// has the interpreter and, if the interpreter is env, the program that env starts.
 func programWords(words []string) []string {
 	if len(words) == 0 {
 		return nil
@@ -207,8 +213,9 @@ func programWords(words []string) []string {
 	return []string{interpreter}
 }
 
-// venvBases returns the Python programs on which the virtual environment around the program at path is based. If
-// the program is in no virtual environment, it returns nil.
+// venvBases returns the Python programs from which a virtual environment was made. path is the path of a program in
+// the virtual environment. If the program is in no virtual environment, venvBases returns nil. It returns a
+// *PathError if b does not allow one of these programs.
 func (b Bounds) venvBases(path string) (bases []string, err error) {
 	config := filepath.Join(filepath.Dir(filepath.Dir(path)), "pyvenv.cfg")
 	info, err := os.Stat(config)
@@ -246,7 +253,8 @@ func (b Bounds) venvBases(path string) (bases []string, err error) {
 	return bases, nil
 }
 
-// absolute returns the absolute path for a word in a file of the bot, which runs in its own directory.
+// absolute returns the path word, which was found in a file of the bot, as an absolute path. If word is relative, it
+// is relative to the bot's directory, because the bot runs there.
 func (b Bounds) absolute(word string) string {
 	if filepath.IsAbs(word) {
 		return word // not cleaned: where "dir/.." leads depends on links
@@ -254,7 +262,7 @@ func (b Bounds) absolute(word string) string {
 	return filepath.Join(b.Dir, word)
 }
 
-// owns reports whether a path is in the bot's directory, either as written or with the links in Dir resolved.
+// owns reports whether path is in the bot's directory, given either as in b.Dir or with the links in b.Dir resolved.
 func (b Bounds) owns(path string) bool {
 	if b.Dir == "" {
 		return false
@@ -276,8 +284,8 @@ func (b Bounds) allows(path string) bool {
 	return b.owns(clean) || path == clean && b.IsKnown(path)
 }
 
-// checkLead returns a *PathError if the bot's file from leads to the path to, and b does not allow that. If from
-// is not a file of the bot, it returns nil.
+// checkLead returns a *PathError if a file of the bot leads to a path that b does not allow. from is the file, and to
+// is that path. If from does not belong to the bot, checkLead returns nil.
 func (b Bounds) checkLead(from, to string) error {
 	if !b.owns(filepath.Clean(from)) || b.allows(to) {
 		return nil
@@ -290,8 +298,8 @@ func (b Bounds) refuse(from, to string) error {
 		"name one without a path, as in python3 or #!/usr/bin/env python3; the interpreter of a virtual environment can be in the bot's directory, as in venv/bin/python", strings.ToValidUTF8(to, "?"))}
 }
 
-// displayName returns path for messages to the bot's author: relative to the bot's directory if it is in there,
-// otherwise unchanged.
+// displayName returns path as it appears in messages to the bot's author. A path in the bot's directory becomes
+// relative to that directory; any other path stays unchanged.
 func (b Bounds) displayName(path string) string {
 	if !isBelow(path, b.Dir) {
 		return path

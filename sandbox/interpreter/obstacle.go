@@ -22,7 +22,7 @@ type Obstacle struct {
 	Missing string // if Kind is NoInterpreter or NoLoader: the program that does not exist
 }
 
-// ObstacleKind is the reason in an Obstacle. Each value is also a kind of fault.
+// ObstacleKind says why the system cannot execute a file. Each value is also a kind of fault (fault.Kind).
 type ObstacleKind string
 
 const (
@@ -44,9 +44,10 @@ const (
 	machineARM    = 40
 )
 
-// FindObstacle returns why the system cannot execute the file that word, the first word of a command, names. A relative
-// path starts from dir. The interpreter of a script is examined, too. ok is false if no file or no reason is found.
-// FindObstacle does not execute anything: call it only after a start has failed.
+// FindObstacle returns why the system cannot execute the file that word, the first word of a command, names. A
+// relative path starts from dir. If the file is a script, FindObstacle also examines its interpreter. ok is false if
+// it finds no file or no reason. FindObstacle does not execute anything; call it only after the command could not be
+// started.
 func FindObstacle(word, dir string) (o Obstacle, ok bool) {
 	for range MaxDepth {
 		path, err := findFile(word, dir)
@@ -67,8 +68,8 @@ func FindObstacle(word, dir string) (o Obstacle, ok bool) {
 	return o, false
 }
 
-// findFile returns the path of the file that word, the first word of a command, names. It searches PATH if word has no
-// slash; otherwise a relative path starts from dir.
+// findFile returns the path of the file that word, the first word of a command, names. If word has no slash, findFile
+// searches it in PATH. Otherwise a relative path starts from dir.
 func findFile(word, dir string) (string, error) {
 	if !strings.Contains(word, "/") && !filepath.IsAbs(word) {
 		return exec.LookPath(word)
@@ -76,8 +77,9 @@ func findFile(word, dir string) (string, error) {
 	return Bounds{Dir: dir}.absolute(word), nil
 }
 
-// examine sets in o the reason why the file o.File, which begins with head, cannot be executed. found says whether
-// there is one. If the file is a script whose interpreter exists, next is the interpreter, to be examined in turn.
+// examine finds the reason why the file o.File cannot be executed, and sets it in o. head is the beginning of the
+// file. found is true if there is a reason. If the file is a script whose interpreter exists, found is false and next
+// is the interpreter, which the caller must examine next.
 func (o *Obstacle) examine(head, dir string) (next string, found bool) {
 	switch {
 	case head == "":
@@ -116,7 +118,7 @@ func (o *Obstacle) hasNoExecuteBit() bool {
 	return err == nil && info.Mode()&0o111 == 0
 }
 
-// examineScript is examine for a script, whose first line begins with #!.
+// examineScript does what examine does, for a file whose first line begins with #!.
 func (o *Obstacle) examineScript(head, dir string) (next string, found bool) {
 	line, _, _ := strings.Cut(head, "\n")
 	o.Kind, o.Line = NoInterpreter, line
@@ -143,7 +145,8 @@ func (o *Obstacle) examineScript(head, dir string) (next string, found bool) {
 	return next, false
 }
 
-// examineELF is examine for a program in the format ELF, as on Linux. It returns found.
+// examineELF does what examine does, for a program in the format ELF, as on Linux. It returns whether it found a
+// reason.
 func (o *Obstacle) examineELF(head string) bool {
 	data := []byte(head)
 	if len(data) < 64 {
@@ -182,8 +185,8 @@ func (o *Obstacle) examineELF(head string) bool {
 // elfMachines maps the numbers of processors in ELF files (e_machine) to values of GOARCH.
 var elfMachines = map[uint16]string{machine386: "386", 8: "mips", 20: "ppc", 21: "ppc64", 22: "s390x", machineARM: "arm", 62: "amd64", 183: "arm64", 243: "riscv64", 258: "loong64"}
 
-// loaderOf returns the path of the dynamic loader that an ELF file names, or "". data is the beginning of the file, at
-// least 64 bytes.
+// loaderOf returns the path of the dynamic loader that an ELF file names, or "" if it names none. data is the
+// beginning of the file, at least 64 bytes, and order is the byte order of the file.
 func loaderOf(data []byte, order binary.ByteOrder) string {
 	is64 := data[4] == 2
 	// Positions of the table of program headers, of the size of an entry and of the number of entries.
@@ -213,8 +216,8 @@ func loaderOf(data []byte, order binary.ByteOrder) string {
 	return ""
 }
 
-// windowsProgram returns the system and the processor of a Windows program that begins with head, such as
-// "windows/amd64", or only "windows".
+// windowsProgram returns the operating system and the processor for which a Windows program was built, such as
+// "windows/amd64", or only "windows" if the processor is unknown. head is the beginning of the file.
 func windowsProgram(head string) string {
 	if len(head) < 0x40 {
 		return "windows"
@@ -227,7 +230,7 @@ func windowsProgram(head string) string {
 	return strings.TrimSuffix("windows/"+name, "/")
 }
 
-// isMachO reports whether head begins a program of macOS: for one processor, or for several.
+// isMachO reports whether a file that begins with head is a macOS program, for one or for several processors.
 func isMachO(head string) bool {
 	if len(head) < 8 {
 		return false
@@ -238,15 +241,16 @@ func isMachO(head string) bool {
 	return slices.Contains([]string{"\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe"}, head[:4])
 }
 
-// macProgram returns the system and the processor of a macOS program that begins with head, such as "darwin/arm64", or
-// only "darwin".
+// macProgram returns the operating system and the processor for which a macOS program was built, such as
+// "darwin/arm64", or only "darwin" if there are several processors or an unknown one. head is the beginning of the
+// file.
 func macProgram(head string) string {
 	name := map[uint32]string{0x01000007: "amd64", 0x0100000c: "arm64"}[binary.LittleEndian.Uint32([]byte(head[4:]))]
 	return strings.TrimSuffix("darwin/"+name, "/")
 }
 
-// isText reports whether head, the beginning of a file, is UTF-8 without characters below the space other than ESC,
-// tabs and ends of lines. head may end within a character.
+// isText reports whether head, the beginning of a file, is text in UTF-8. Apart from ESC, tabs and ends of lines, it
+// must not contain control characters. head may end within a character.
 func isText(head string) bool {
 	for i, r := range head {
 		if r == utf8.RuneError && len(head)-i >= utf8.UTFMax || r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r) {
@@ -256,8 +260,8 @@ func isText(head string) bool {
 	return true
 }
 
-// ReadStart returns the first bytes of a regular file, at most maxBytes. For a directory, a device or the like it
-// returns "" without an error.
+// ReadStart returns the first bytes of a regular file, at most maxBytes. If path is not a regular file but, for
+// instance, a directory or a device, it returns "" without an error.
 func ReadStart(path string, maxBytes int64) (string, error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return "", err

@@ -12,7 +12,7 @@ import (
 	godbus "github.com/godbus/dbus/v5"
 )
 
-// NoManagerError is the error if no systemd runs for the user.
+// NoManagerError is the error of Delegate if no systemd runs for the user.
 type NoManagerError struct{ Err error }
 
 func (e *NoManagerError) Error() string {
@@ -21,7 +21,8 @@ func (e *NoManagerError) Error() string {
 
 func (e *NoManagerError) Unwrap() error { return e.Err }
 
-// Delegate makes systemd move this process to a new scope whose cgroup is delegated to it. That takes about 200 ms.
+// Delegate makes systemd move this process to a new cgroup that the process may manage. scope is the name of the
+// systemd unit for it. That takes about 200 ms.
 func Delegate(ctx context.Context, scope string) error {
 	conn, err := manager(ctx)
 	if err != nil {
@@ -51,9 +52,9 @@ func Delegate(ctx context.Context, scope string) error {
 	}
 }
 
-// manager connects to the systemd that manages this user's units: the system's for root, the user's own for
-// others. It uses the standard address of the bus, because the environment variable may be missing or another
-// user's after su. If that fails, it uses systemd's private socket, for machines without a bus for users.
+// manager returns a connection to the systemd that manages this user's units: the system's for root, the user's own
+// for others. It uses the standard address of the bus, because the environment variable may be missing, or belong to
+// another user after su. If that fails, it uses systemd's private socket, for machines without a bus for users.
 func manager(ctx context.Context) (*dbus.Conn, error) {
 	if os.Geteuid() == 0 {
 		return dbus.NewWithContext(ctx)

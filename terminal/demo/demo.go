@@ -65,7 +65,7 @@ func Starters(languages []string, w io.Writer) (list []starters.Language, err er
 	return list, nil
 }
 
-// Demo is a temporary competition on a server that is open already.
+// Demo is a temporary competition. Its server has been opened before.
 type Demo struct {
 	Server    *server.Server
 	Languages []starters.Language

@@ -48,9 +48,9 @@ func newDisplay(w io.Writer, s *store.Store, c *config.Config) *display {
 	return d
 }
 
-// showMatches shows each match that the channel finished reports. It returns when ctx ends, or when sent is
-// closed (all example bots are submitted) and the given number of matches is finished. If matches is 0, only ctx
-// ends it.
+// showMatches shows each match that is reported on the channel finished. It returns when ctx ends. If matches is
+// not 0, it also returns when that number of matches is finished and sent is closed, which means that all example
+// bots are submitted.
 func (d *display) showMatches(ctx context.Context, finished <-chan events.Event, sent <-chan struct{}, matches int) error {
 	tick := time.Tick(redraw)
 	for sent != nil || matches == 0 || d.finishedMatches < matches {
@@ -78,7 +78,7 @@ func (d *display) showMatches(ctx context.Context, finished <-chan events.Event,
 	return nil
 }
 
-// finishMatch shows the finished match of e. Without a terminal it also writes the standings, every
+// finishMatch shows the finished match that e reports. Without a terminal it also writes the standings after every
 // standingsEvery matches.
 func (d *display) finishMatch(ctx context.Context, e events.Event) error {
 	d.finishedMatches += 1 + e.MissedEvents
@@ -165,8 +165,8 @@ func (d *display) addNews(format string, args ...any) {
 	d.news = d.news[max(0, len(d.news)-newsLines):]
 }
 
-// reportMatch adds a line to the news: the new ratings of the bots in the finished match of e. Unless a rating is
-// provisional, the line includes the difference to the old rating.
+// reportMatch adds a line to the news: the new ratings of the bots in the finished match that e reports. Unless a
+// rating is provisional, the line includes the difference to the old rating.
 func (d *display) reportMatch(ctx context.Context, e events.Event) error {
 	places, err := d.store.Ladders.Standings(ctx, e.Ladder)
 	if err != nil {
@@ -192,7 +192,8 @@ func (d *display) reportMatch(ctx context.Context, e events.Event) error {
 	return nil
 }
 
-// change describes the new rating of a bot and, unless the rating is provisional, the difference to the old one.
+// change returns the name of a bot and its rating after a match. It adds the difference to the rating before, unless
+// the rating is provisional or the bot's rating is fixed.
 func change(bot string, c ladder.Change, provisional bool) string {
 	switch {
 	case bot == ladder.Anchor:

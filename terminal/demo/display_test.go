@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 )
 
-// The bots of a ladder stand behind its name, in lines that are no wider than the terminal.
+// TestWrap checks that the bots of a ladder stand behind its name, in lines that are no wider than the terminal.
 func TestWrap(t *testing.T) {
 	s := newDisplay(io.Discard, nil, &config.Config{})
 	got := s.wrap("tebes-6-random", []string{"@champion 1405 ", "@greedy 1204? ", "a-bot-with-a-name-of-32-characters 1100 ", "@random 1000 "})
@@ -25,7 +25,7 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// A rating that is not yet known says so, and not by how much it jumps.
+// TestChange checks that a provisional rating is marked as such, and shown without the difference to the old one.
 func TestChange(t *testing.T) {
 	for _, c := range []struct {
 		bot         string
@@ -43,7 +43,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// Where there is no terminal each line of news is written as it comes.
+// TestSay checks that each line of news is written when it comes if there is no terminal.
 func TestSay(t *testing.T) {
 	var out bytes.Buffer
 	s := newDisplay(&out, nil, &config.Config{})
@@ -55,7 +55,7 @@ func TestSay(t *testing.T) {
 	}
 }
 
-// The demo's configuration is one that a server would accept, with short games.
+// TestConfig checks that the configuration of the demo is one that a server accepts, with short games.
 func TestConfig(t *testing.T) {
 	c := Config()
 	for _, l := range c.Ladders {

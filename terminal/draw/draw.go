@@ -23,8 +23,8 @@ type Position struct {
 	Last    string   // the move that led to the position, which is marked on a board; "" if there is none
 	LastBy  int      // the seat that made the move Last
 	Move    string   // the move that will be made in the position; "" if unknown
-	// Keys maps moves to what a person types for them, to be drawn below the card. If Keys is nil, nothing is
-	// drawn.
+	// Keys has, by move, the text that a person types to make the move. The text is drawn below the card. If Keys
+	// is nil, nothing is drawn below cards.
 	Keys map[string]string
 }
 
@@ -75,8 +75,8 @@ func Name(names []string, seat int) string {
 
 func (d *drawing) name(seat, columns int) string { return d.shorten(Name(d.p.Names, seat), columns) }
 
-// title returns the first line of a drawing: the game and its options, the ply, and who is to move. If the line is
-// too long, title leaves out options, then the seat, and then the end of the name.
+// title returns the first line of a drawing: the game and its options, the ply (number of moves so far), and who is
+// to move. If the line is too long, title leaves out options, then the seat, and then the end of the name.
 func (d *drawing) title() string {
 	game, end := Clean(d.p.Game), fmt.Sprintf("ply %d", d.p.Ply)
 	if d.p.Turn >= 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// position plays random moves up to a ply, and returns the position as the seat to move sees it.
+// position makes random moves up to the given ply, and returns the position as the seat to move sees it.
 func position(t testing.TB, game, options string, plies int) Position {
 	t.Helper()
 	v := refereetest.Variant(t, game, options)
@@ -109,7 +109,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// Every event that a game has is told in words.
+// TestEvents checks that every event of every game is described in words.
 func TestEvents(t *testing.T) {
 	names := []string{"you", "bot.py", "\x1b[2J"}
 	s := Style{Unicode: true}
@@ -149,7 +149,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// In colors the drawings are the same but for boards, whose squares have a ground instead of a frame.
+// TestColours checks that drawings in colors differ from others only in boards, whose squares have a background
+// instead of a frame.
 func TestColours(t *testing.T) {
 	var got strings.Builder
 	for _, c := range []struct {
@@ -180,7 +181,7 @@ func uncoloured(text string) string {
 	return out.String()
 }
 
-// Every position of random games fits its terminal.
+// TestPositionsFit checks that every position of random games fits its terminal.
 func TestPositionsFit(t *testing.T) {
 	for _, c := range []struct{ game, options string }{
 		{"brisca", "players=4"}, {"tute", ""}, {"podrida", "players=3 rounds=updown"}, {"podrida", "players=12"}, {"tebes", ""}, {"teeko", ""},
@@ -207,7 +208,7 @@ func displayOf(game string) rules.Display {
 	return g.Display
 }
 
-// Whatever a view says, drawing it ends, and no control character comes out.
+// FuzzPosition checks that the drawing of any view ends and has no control characters.
 func FuzzPosition(f *testing.F) {
 	for _, g := range goldens {
 		if g.name != "unknown" {

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// seatColumns are columns of the table of seats. key is the key of the view line whose value lists the entries by
-// seat, separated by commas.
+// seatColumns are the columns of the table of seats (the players of a card game). key is a key in the view line of
+// the protocol. Its value has an entry for each seat, separated by commas.
 var seatColumns = []struct{ head, key string }{
 	{" bid", "bids"},
 	{" won", "tricks"},

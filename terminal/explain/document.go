@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// Explanation is the JSON document of timba explain. explain.schema.json, its schema, is generated from it. Fields may be
-// added but are never removed.
+// Explanation is the JSON document of timba explain. Its schema, explain.schema.json, is generated from it. Fields
+// may be added but are never removed.
 type Explanation struct {
 	Program          string         `json:"program" doc:"The version of timba."`
 	Games            int            `json:"games" doc:"The number of replays."`
@@ -64,8 +64,9 @@ type documentDeal struct {
 	Points map[string]float64 `json:"points" doc:"By bot, in all rotations."`
 }
 
-// Document returns the explanation of the games as a document. number is the only fault that it contains, counted from
-// 1; 0 means all.
+// Document returns the explanation of the games as a document. If number is 0, it contains all faults, otherwise
+// only the fault with this number, counted from 1. It returns an error if that fault does not exist or if the bot's
+// lines cannot be derived from a replay.
 func (e *Explainer) Document(number int) (d Explanation, err error) {
 	e.collect()
 	if number > 0 {

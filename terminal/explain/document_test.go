@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/rules/teeko"
 )
 
-// explain.schema.json has the members and the descriptions of the Go types.
+// TestSchemaFile checks that explain.schema.json has the members and the descriptions of the Go types.
 func TestSchemaFile(t *testing.T) {
 	g := schema.Generator{
 		Types: map[reflect.Type]schema.Schema{reflect.TypeFor[fault.Reason](): {"type": "object", "required": []string{"kind"}}},
@@ -29,7 +29,8 @@ func TestSchemaFile(t *testing.T) {
 	kit.Golden(t, "../explain.schema.json", schema.Document("timba explain --json", g.TypeSchema("", reflect.TypeFor[Explanation]())))
 }
 
-// The document of games with faults, of games without, and of a single fault fits the schema.
+// TestDocument checks that the documents of games with faults, of games without, and of a single fault fit the
+// schema.
 func TestDocument(t *testing.T) {
 	file := kit.Get[*os.File](t)(os.Open("explain.schema.json"))
 	defer file.Close()

@@ -20,7 +20,7 @@ import (
 	"github.com/timba-arena/timba/rules/teeko"
 )
 
-// explainer returns an Explainer of games that writes to the builder.
+// explainer returns an Explainer of games, and the builder to which it writes.
 func explainer(games ...*ReplayFile) (*Explainer, *strings.Builder) {
 	out := new(strings.Builder)
 	return &Explainer{
@@ -47,7 +47,8 @@ func played(t *testing.T, g *rules.Game, plies ...int) (all []*ReplayFile) {
 	return all
 }
 
-// resigned returns the games, of which scores have ended some.
+// resigned marks some of the games, those with the indices in which, as ended by reported scores, and returns all
+// games.
 func resigned(games []*ReplayFile, which ...int) []*ReplayFile {
 	for _, i := range which {
 		games[i].Replay.AdjudicationResult = &referee.AdjudicationResult{Kind: referee.AdjudicatedResignation, Seats: []int{1}}
@@ -102,7 +103,7 @@ func TestFaultNumbers(t *testing.T) {
 	}
 }
 
-// Open reads a directory in the order of its games; its name is not a pattern.
+// TestOpen checks that Open reads a directory in the order of its games, and does not take its name for a pattern.
 func TestOpen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a[b]*")
 	kit.Must(t, os.MkdirAll(filepath.Join(dir, "games"), 0o755))

@@ -47,8 +47,9 @@ func (e *Explainer) writeSummary() {
 	fmt.Fprintf(e, "\nshow a move: %s --ply N\n", e.Command("replay", "show", e.Games[0].Path))
 }
 
-// writeAdjudicated writes how many games were ended early by the scores that the bots reported; for a single game,
-// it writes how. ofGames is the text after the number, such as "of 10 games".
+// writeAdjudicated writes how many games were ended early because of the scores that the bots reported. It writes
+// nothing if there were none. If there is only one game, it writes how that game ended. ofGames is the text after
+// the number, such as "of 10 games".
 func (e *Explainer) writeAdjudicated(ofGames string) {
 	n := e.countAdjudicated()
 	switch {
@@ -159,8 +160,8 @@ func (e *Explainer) writeDeals() {
 	})
 }
 
-// extremeDeals returns the deals with the smallest and those with the largest difference in points between the two best
-// bots. With fewer than two deals there are none.
+// extremeDeals returns the deals with the smallest and those with the largest difference in points between the two
+// best bots. With fewer than two deals there are none.
 func (e *Explainer) extremeDeals() (near, far []duel) {
 	all := e.duels()
 	n := min(3, len(all)/2)

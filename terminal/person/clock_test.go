@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// The clock counts down in its place, and keeps what is typed. What is typed when the time is up
-// stays on the screen.
+// TestCountDown checks that the clock counts down in its place and keeps what is typed. When the time is up, what
+// was typed must stay on the screen.
 func TestCountDown(t *testing.T) {
 	none, err := os.Open(os.DevNull) // it has no width
 	kit.Must(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// turn is a request for a move of the person, with the data that commands need.
+// turn is a request to the person to choose a move. It also has the data that commands such as "hint" need.
 type turn struct {
 	*protocol.Turn
 	choices  choices

@@ -80,8 +80,8 @@ type moveInfo struct {
 	move, info string
 }
 
-// Play plays the game and returns its result. If the person takes a move back, it plays the game again up to
-// there. The error is ErrQuit if the person leaves and the other seats do not finish soon.
+// Play plays the game and returns its result. If the person takes a move back, it plays the game again up to that
+// move. The error is ErrQuit if the person leaves and the other seats do not finish soon.
 func (p *Person) Play(ctx context.Context) (*referee.GameResult, error) {
 	p.Style = draw.StyleFor(p.Out)
 	p.names = nil

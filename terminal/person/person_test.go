@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// A person chooses a move by its text, its number, the square of a piece with one move, or
-// a unique beginning that is no number.
+// TestChoose checks that a person can choose a move by its text, its number, the square of a piece with one move,
+// or a unique beginning that is no number.
 func TestChoose(t *testing.T) {
 	board := rules.Display{Board: &rules.Board{}}
 	cards := []string{"1o", "10c", "12c", "12e", "swap:7o"}
@@ -62,7 +62,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// Squares have the names that the board on the screen and that of the site have.
+// TestSquareNames checks that squares have the names of the board on the screen, which are also those of the site.
 func TestSquareNames(t *testing.T) {
 	board := rules.Display{Board: &rules.Board{}}
 	for _, c := range []struct {
@@ -88,7 +88,7 @@ func TestSquareNames(t *testing.T) {
 	}
 }
 
-// A move that a rule forbids is refused with the text of the rule, in every game.
+// TestRefusals checks, in every game, that a move that a rule forbids is refused with the text of the rule.
 func TestRefusals(t *testing.T) {
 	begins := []string{
 		"tute: You must beat ", "tute: You have ", "podrida: Cards are played when", "podrida: As the last to bid", "podrida: You must beat ",
@@ -133,7 +133,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// The prompt names the numbers there are.
+// TestPrompt checks that the prompt names the numbers that can be typed.
 func TestPrompt(t *testing.T) {
 	board := rules.Display{Board: &rules.Board{}}
 	for _, c := range []struct {

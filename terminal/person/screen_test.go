@@ -37,7 +37,7 @@ func variantOf(t *rapid.T) *rules.Variant {
 	return v
 }
 
-// seated returns a turn after some random moves, with the screen in ASCII.
+// seated returns a turn after some random moves, and the screen that the person then sees, in ASCII.
 func seated(t *rapid.T, v *rules.Variant, columns int) (now turn, screen string) {
 	var seed rules.Seed
 	copy(seed[:], rapid.SliceOfN(rapid.Byte(), len(seed), len(seed)).Draw(t, "seed"))
@@ -83,7 +83,8 @@ var (
 	leaving = regexp.MustCompile(`(\d+) to((?: \d+)+)`)
 )
 
-// numbered reads from a screen what a person can type, and the move that stands beside it.
+// numbered returns the texts that a person can type according to the screen, each with the move that stands beside
+// it.
 func numbered(screen string) map[string]string {
 	found := map[string]string{}
 	lines := strings.Split(screen, "\n")
@@ -130,8 +131,8 @@ func numbered(screen string) map[string]string {
 	return found
 }
 
-// Every number on the screen leads to the move that it stands beside, every move has one,
-// and no other number is a move. That holds in all games, with all options and seats.
+// TestNumbers checks that every number on the screen leads to the move beside it, that every move has a number, and
+// that no other number is a move. It does so in all games, with all options and seats.
 func TestNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := variantOf(t)

@@ -11,7 +11,8 @@ import (
 	"github.com/timba-arena/timba/terminal/playback"
 )
 
-// say writes a text, broken into lines that fit the terminal. The first line begins with mark, which may begin with LF.
+// say writes a text, broken into lines that fit the terminal. The first line begins with mark, which may begin with
+// LF.
 func (p *Person) say(mark, words string) {
 	bare := strings.TrimLeft(mark, "\n")
 	fmt.Fprintf(p.Out, "%s%s\n", mark[:len(mark)-len(bare)], p.Wrap(bare, words))

@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// After several moves the last one is taken back, and those before it are made again.
+// TestUndo checks that after several moves the last one is taken back, and that those before it are made again.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	greedy := kit.Get[house.Player](t)(house.NewPlayer("greedy"))

@@ -14,7 +14,8 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// Whole replays of all games, with 2 to 12 seats, long names and faults, fit 40 and 80 columns.
+// TestColumns checks that whole replays of all games fit 40 and 80 columns, with 2 to 12 seats, long names and
+// faults.
 func TestColumns(t *testing.T) {
 	for _, c := range []struct {
 		game    string

@@ -76,7 +76,7 @@ func gameOf(t *testing.T, r *referee.Replay) *Walk {
 	return game
 }
 
-// A fault that the replay puts after the last move is shown at the end.
+// TestFaultAfterTheEnd checks that a fault that comes after the last move of the replay is shown at the end.
 func TestFaultAfterTheEnd(t *testing.T) {
 	r := refereetest.Replay(t, brisca.Game, nil, 7, nil)
 	r.Faults = []referee.Fault{{Seat: 0, Ply: 2}, {Seat: 1, Ply: 99}}
@@ -87,7 +87,7 @@ func TestFaultAfterTheEnd(t *testing.T) {
 	}
 }
 
-// New refuses a replay that the rules do not allow.
+// TestNewRefuses checks that New returns an error for a replay that breaks the rules.
 func TestNewRefuses(t *testing.T) {
 	r := refereetest.Replay(t, brisca.Game, nil, 7, nil)
 	r.Moves[3].Move = r.Moves[0].Move

@@ -8,7 +8,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// Lines are erased with all rows that they take, also on a terminal that has become narrower.
+// TestErased checks that lines are erased with all rows that they take, also on a terminal that has become
+// narrower.
 func TestErased(t *testing.T) {
 	for _, c := range []struct {
 		lines   []string
@@ -27,7 +28,8 @@ func TestErased(t *testing.T) {
 	}
 }
 
-// Where the output is no terminal nothing is drawn, and lines above are lines.
+// TestLiveElsewhere checks that nothing is drawn if the output is no terminal, and that lines above are normal
+// lines.
 func TestLiveElsewhere(t *testing.T) {
 	file := kit.Get[*os.File](t)(os.Create(t.TempDir() + "/file"))
 	defer file.Close()

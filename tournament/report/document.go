@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// Document is the JSON document with the result of a tournament, which `timba match --json` prints and
-// result.json contains. result.schema.json is its schema. Fields may be added but are never removed.
+// Document is the result of a tournament as a JSON document. `timba match --json` prints it, and result.json contains
+// it. result.schema.json is its schema. Later versions of timba may add fields but never remove any.
 type Document struct {
 	documentPlan
 	documentCounts
@@ -25,15 +25,15 @@ type Document struct {
 	Rounds   []documentRound `json:"rounds,omitempty"`   // of a Swiss or knockout tournament
 	Champion string          `json:"champion,omitempty"` // of a finished Swiss or knockout tournament
 	SPRT     *documentSPRT   `json:"sprt,omitempty"`     // the test of a tournament of two bots
-	// AdjudicatedGames counts the games that the bots' own scores ended early. It is nil if the tournament has no rules
-	// of adjudication.
+	// AdjudicatedGames counts the games that the bots' own scores ended early. It is nil if the tournament has no
+	// rules for that.
 	AdjudicatedGames *documentAdjudicated `json:"adjudicated,omitempty"`
 	Faults           []documentFault      `json:"faults"`
 	Voids            []string             `json:"voids"` // a text for each game that was void and played again, with the reason
-	// StarvedVoids is the number of void games whose reason was that other programs used the cores. The others
-	// were failures of timba.
+	// StarvedVoids is the number of games that did not count because other programs used the cores. Other games that
+	// did not count were failures of timba.
 	StarvedVoids int `json:"starved"`
-	// EarlyEnd is nil if all games were played.
+	// EarlyEnd says why not all games were played. It is nil if all were played.
 	EarlyEnd *EarlyEnd `json:"ended_early,omitempty"`
 }
 
@@ -78,25 +78,26 @@ type documentBot struct {
 	Losses int            `json:"losses"`
 	Points float64        `json:"points"`
 	Faults int            `json:"faults"`
-	// Credit is the time in milliseconds that other programs took from the bot, and that did not count on its clock.
+	// Credit is the time in milliseconds that other programs took from the bot. It did not count on the bot's clock.
 	Credit      float64         `json:"credit_ms,omitempty"`
 	Elo         *stats.Estimate `json:"elo,omitempty"`          // the mean of all bots is 0; nil unless there are more than two bots
 	MatchPoints *float64        `json:"match_points,omitempty"` // nil unless this is a Swiss or knockout tournament
 }
 
-// documentRound is one match of a Swiss or knockout tournament. Rounds are counted from 1. A match with one bot
-// is a bye.
+// documentRound is one match of a Swiss or knockout tournament. Rounds are counted from 1. If the match has only one
+// bot, that bot does not play in this round.
 type documentRound struct {
 	Round  int       `json:"round"`
 	Match  int       `json:"match"`
 	Bots   []string  `json:"bots"`
 	Points []float64 `json:"match_points"`     // by bot
 	Winner string    `json:"winner,omitempty"` // the bot that advances in a knockout
-	// TieBreak says in English what decided between several bots with the most match points.
+	// TieBreak says in English what decided between several bots with the most match points. It is "" if only one bot
+	// had the most.
 	TieBreak string `json:"tie_break,omitempty"`
 }
 
-// documentPair is the score of A against B.
+// documentPair is the score of bot A against bot B.
 type documentPair struct {
 	A string `json:"a"`
 	B string `json:"b"`
@@ -107,8 +108,8 @@ type documentPair struct {
 type documentSPRT struct {
 	stats.SPRT
 	stats.Progress
-	// RepeatedDeals is how many of the last deals in a row only repeated earlier games. It is 0 unless the test ended
-	// without a verdict for that reason.
+	// RepeatedDeals is the number of the last deals in a row in which all games repeat earlier games. It is 0 unless
+	// the test ended because of such repetitions.
 	RepeatedDeals int `json:"exhausted"`
 }
 
@@ -126,7 +127,7 @@ type documentFault struct {
 	Replay   string       `json:"replay"`           // path of the replay
 }
 
-// Document returns the result so far as the document that is printed in JSON.
+// Document returns the results so far in the form that is printed as JSON.
 func (r *Run) Document() Document {
 	results := r.Results()
 	doc := Document{
@@ -196,7 +197,8 @@ func (r *Run) Document() Document {
 	return doc
 }
 
-// testOf returns the sequential test of a match, or nil if it has none or no deal has counted yet.
+// testOf returns the state of the sequential test of a match, or nil if there is no test or it has not counted a deal
+// yet.
 func (r *Run) testOf(m *tournament.Match) *documentSPRT {
 	if m.Progress == nil {
 		return nil
@@ -204,8 +206,8 @@ func (r *Run) testOf(m *tournament.Match) *documentSPRT {
 	return &documentSPRT{*r.SPRT, *m.Progress, m.RepeatedDeals()}
 }
 
-// opponentTest returns the sequential test between two bots of a gauntlet with more than two bots, or nil if they have
-// none.
+// opponentTest returns the state of the sequential test between bots a and b. It returns nil if they have none, and
+// in every tournament that is not a gauntlet of more than two bots.
 func (r *Run) opponentTest(a, b int) *documentSPRT {
 	if len(r.Bots) == 2 || a != 0 || r.SPRT == nil {
 		return nil
@@ -291,9 +293,9 @@ func (r *Run) missingText() string {
 	return fmt.Sprintf("%d of %s: %s", n, text.Count(all, "game"), strings.Join(parts, ", "))
 }
 
-// EndEarly sets r.EarlyEnd for a tournament that ends before all its games were played. cause is Interrupted or Failed,
-// text explains the cause to people, and resume is the command that resumes the tournament, or "" if the tournament has
-// no directory.
+// EndEarly sets r.EarlyEnd because the tournament ends before all its games were played. cause is Interrupted or
+// Failed, and text explains the cause to people. resume is the command that resumes the tournament, or "" if the
+// tournament has no directory.
 func (r *Run) EndEarly(cause, text, resume string) {
 	_, all := r.Total()
 	r.EarlyEnd = &EarlyEnd{Cause: cause, Text: text, Missing: r.countMissing(), Games: all, Resume: resume}

@@ -35,14 +35,14 @@ type Run struct {
 	startedAt time.Time
 }
 
-// MatchFault is a fault with the number of the match in which it happened.
+// MatchFault is a fault of a bot, with the number of the match in which it happened.
 type MatchFault struct {
 	Match int
 	referee.GameFault
 }
 
-// Play plays the games of the tournament that are missing. It calls done with each finished game, and say with
-// each notice for the user, such as about a void game. These calls never happen at the same time.
+// Play plays the games of the tournament that are missing. It calls done with each finished game, and say with each
+// notice for the user, such as that a game did not count. It never makes two of these calls at the same time.
 func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.GameResult), say func(text string)) error {
 	r.startedAt = time.Now()
 	err := tournament.Play(ctx, r.State, r.Dir, r.Programs, r.Workers, tournament.Hooks{
@@ -112,8 +112,8 @@ func (r *Run) WriteHead(w io.Writer) {
 	fmt.Fprintf(w, "seed %s\n\n", r.Seed)
 }
 
-// TraceTo makes Play write all lines to and from the bots to w, each with its time, game and seat. "<" marks
-// lines to a bot, and ">" lines from it.
+// TraceTo makes Play write all lines to and from the bots to w, each with its time, game and seat. "<" marks a line
+// to a bot, and ">" a line from a bot.
 func (r *Run) TraceTo(w io.Writer) {
 	var mu sync.Mutex // blocks of lines of different workers must not mix
 	r.trace = func(m *tournament.Match, p referee.Traffic) {

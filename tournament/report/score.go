@@ -14,17 +14,17 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// part is one element of the running score, such as "Elo +12.3". In a line that is too narrow, the parts with the
+// part is one element of the running score, such as "Elo +12.3". If a line has no room for all parts, those with the
 // highest ranks are left out.
 type part struct {
 	text string
 	rank int
 }
 
-// Score returns the running score in up to two lines, for a terminal with the given number of columns. The first line
-// is about who is stronger; it is missing until a deal has finished. The second line is about the progress of the
-// tournament. The least important figures are left out if a line is too narrow. Do not call Score while Play runs,
-// except in its callbacks.
+// Score returns the running score for a terminal with the given number of columns, in up to two lines. The first line
+// says who is stronger; it is missing until a deal has finished. The second line says how much has been played. If a
+// line is too narrow, the least important figures are left out. While Play runs, call Score only in the functions
+// that Play calls.
 func (r *Run) Score(columns int) []string {
 	results := r.Results()
 	var lines []string
@@ -36,13 +36,13 @@ func (r *Run) Score(columns int) []string {
 	return lines
 }
 
-// ScoreLine returns the running score in one line with all figures.
+// ScoreLine returns the running score in a single line of any length, with all figures.
 func (r *Run) ScoreLine() string {
 	return strings.Join(r.Score(math.MaxInt), ", ")
 }
 
-// fitParts joins as many parts as fit into the columns. Those with the lowest ranks are chosen first; the order
-// stays.
+// fitParts joins as many parts as fit into the given number of columns. It prefers parts with low ranks, and does not
+// change the order of parts.
 func fitParts(parts []part, columns int) string {
 	join := func(parts []part) string {
 		var words []string
@@ -87,8 +87,8 @@ func (r *Run) strength(results tournament.Results) (parts []part) {
 	return parts
 }
 
-// standing returns the number that decides a bot's place, as text: match points in a Swiss tournament, otherwise
-// the rating.
+// standing returns the number that decides a bot's place in the standings, as text. In a Swiss tournament this is its
+// match points, otherwise its rating.
 func (r *Run) standing(s tournament.Standing) string {
 	if r.Format == tournament.Swiss {
 		return fmt.Sprintf("%.2f points", s.MatchPoints)
@@ -136,7 +136,8 @@ func (r *Run) progress(results tournament.Results, took time.Duration) (parts []
 	return append(parts, part{fmt.Sprintf("%.1f deals/s", rate), 5}, part{left, 4})
 }
 
-// countTests returns the number of sequential tests, and how many of them have a verdict.
+// countTests returns the number of sequential tests in the run, one for each match, and how many of them are over
+// because they have reached a decision. If the run has no sequential tests, both results are 0.
 func (r *Run) countTests() (tests, over int) {
 	if r.SPRT == nil {
 		return 0, 0
@@ -149,8 +150,8 @@ func (r *Run) countTests() (tests, over int) {
 	return len(r.Matches()), over
 }
 
-// GameLine describes the finished game g of the match m in one line: its number, the bots by seat with their
-// points, the winner, whether it was adjudicated, and all faults.
+// GameLine describes the finished game g of the match m in one line: its number, the bots by seat with their points,
+// the winner, whether the bots' scores ended it early, and all faults.
 func (r *Run) GameLine(m *tournament.Match, g *referee.GameResult) string {
 	var b strings.Builder
 	_, played := r.PlayedCounts()

@@ -147,8 +147,8 @@ func kindOf(bot string, r fault.Reason) faultKind {
 	return faultKind{bot, r.Kind, r.Status, r.Signal}
 }
 
-// writeFaults describes, for each bot, the first fault of each kind with advice, and how many more of that kind
-// there were.
+// writeFaults describes the faults of each bot. It describes the first fault of each kind, with advice, and says how
+// many more of that kind there were.
 func (r *Run) writeFaults(w io.Writer) {
 	if len(r.Faults) == 0 {
 		return
@@ -192,8 +192,8 @@ func (r *Run) writeFaults(w io.Writer) {
 	}
 }
 
-// faultCause returns the text of a bot's fault, with the cause that its replay and its log reveal, and what to
-// change in the bot, whose number in the tournament is bot. change is "" if the replay cannot be read.
+// faultCause returns two texts about a bot's fault: the fault with the cause that its replay and its log reveal, and
+// what to change in the bot. bot is the bot's number in the tournament. change is "" if the replay cannot be read.
 func (r *Run) faultCause(f MatchFault, bot int) (text, change string) {
 	data, err := os.ReadFile(r.Dir.ReplayPath(f.Match, f.Deal, f.Rotation))
 	if err != nil {
@@ -230,8 +230,8 @@ func (r *Run) checkCommand(b match.Contestant) string {
 	return strings.Join(line, " ")
 }
 
-// faultsOf returns a text with the number of a bot's faults for each code, and the number of games that the bot did
-// not play because it was disqualified. bot is its number in the tournament.
+// faultsOf returns a text about a bot's faults: how many it had of each code, and how many games it did not play
+// because it was disqualified. bot is the bot's number in the tournament.
 func (r *Run) faultsOf(bot int) string {
 	n := map[protocol.Code]int{}
 	unplayed := 0
@@ -304,7 +304,7 @@ func (r *Run) writeStandings(w io.Writer, results tournament.Results) {
 	})
 }
 
-// writeTeams writes which bots are partners in all games, so that they have a common rating.
+// writeTeams writes which bots are partners in all games and therefore have a common rating.
 func (r *Run) writeTeams(w io.Writer) {
 	teams := r.teams()
 	if teams == nil {
@@ -331,7 +331,8 @@ func (r *Run) names(bots []int) (names []string) {
 	return names
 }
 
-// knockoutResult returns the name of the round in which a bot lost a knockout, "champion", or "-" if it is still in.
+// knockoutResult returns what became of a bot in a knockout: the name of the round in which it lost, "champion", or
+// "-" if it has not lost yet.
 func (r *Run) knockoutResult(s tournament.Standing, results tournament.Results) string {
 	switch {
 	case s.Bot == results.Champion:
@@ -383,7 +384,7 @@ func (r *Run) writeRounds(w io.Writer, results tournament.Results) {
 	}
 }
 
-// matchPoints returns the bots of a match with their match points so far, as text.
+// matchPoints returns the names of the bots of a match, each with its match points so far, as text.
 func (r *Run) matchPoints(m *tournament.Match) string {
 	points := r.pointsOf(m)
 	if len(m.Bots) == 1 {
@@ -400,8 +401,8 @@ func (r *Run) matchPoints(m *tournament.Match) string {
 	return strings.Join(bots, " - ")
 }
 
-// pointsOf returns the match points of m, in the order of m.Bots. In a bye the only bot gets its value of
-// Run.ByePoints.
+// pointsOf returns the match points of m, in the order of m.Bots. If m is a bye (its only bot does not play), it
+// returns what the bye is worth; see State.ByePoints.
 func (r *Run) pointsOf(m *tournament.Match) []float64 {
 	if len(m.Bots) == 1 {
 		return []float64{r.ByePoints()[m.Bots[0]]}
@@ -464,8 +465,8 @@ func verdictText(m *tournament.Match) string {
 	return "no verdict yet"
 }
 
-// writeRepeats writes how many of the deals count; the others only repeat games that these bots have played
-// before. If an option of the game would avoid repeats, it names that option.
+// writeRepeats writes how many of the deals count. A deal does not count if it only repeats games that the same bots
+// have played before. If an option of the game would avoid repeats, writeRepeats names that option.
 func (r *Run) writeRepeats(w io.Writer, results tournament.Results) {
 	fmt.Fprintf(w, "\n%s among %d: the others repeat games that these bots have played, and count only once\n", text.Count(results.Distinct, "distinct deal"), results.Deals)
 	switch opening := rules.OpeningOption.Name; {
@@ -496,8 +497,8 @@ type documentAdjudicated struct {
 	Resignations int `json:"resignations"`
 }
 
-// countAdjudicated counts the games that the bots' own scores ended early, including games played before the
-// tournament was resumed.
+// countAdjudicated counts the games that the bots' own scores ended early. It includes games that were played before
+// the tournament was resumed.
 func (r *Run) countAdjudicated() (n documentAdjudicated) {
 	for _, m := range r.Matches() {
 		n.Draws += m.Tally.AdjudicatedDraws
@@ -506,7 +507,8 @@ func (r *Run) countAdjudicated() (n documentAdjudicated) {
 	return n
 }
 
-// writeAdjudicated writes how many games the bots' own scores ended early, if the tournament has rules for that.
+// writeAdjudicated writes how many games the bots' own scores ended early. It writes nothing if the tournament has no
+// rules for that.
 func (r *Run) writeAdjudicated(w io.Writer) {
 	if r.Adjudication.String() == "" {
 		return

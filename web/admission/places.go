@@ -11,9 +11,9 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Limits bound how many things of one kind, such as uploads, may go on at the same time. Person is the limit
-// for one signed-in person, Address the limit for all anonymous clients at one address (0 means no limit),
-// and Total the limit for all together.
+// Limits bound how many things of one kind, such as uploads, may go on at the same time. Person is the limit for one
+// signed-in person. Address is the limit for all anonymous clients at one network address; 0 means no limit. Total is
+// the limit for all people and clients together.
 type Limits struct {
 	Person, Address, Total int
 
@@ -22,8 +22,8 @@ type Limits struct {
 	Retry   time.Duration // the time after which to try again
 }
 
-// Check returns an error if one more thing would exceed a limit. The arguments are how many things go on now: of the
-// person, from the address, and in total.
+// Check returns an error if a visitor could not start one more thing without exceeding a limit. The arguments say how
+// many things go on now: those of the person, those from the network address, and all of them.
 func (l Limits) Check(ofPerson, fromAddress, all int) error {
 	var text phrase.Text
 	switch {
@@ -45,8 +45,8 @@ type Visitor struct {
 	Address netip.Addr
 }
 
-// LimitKey returns what limits count for v: only the person or, if nobody is signed in, the address. So people
-// who share one address, such as a class, do not use up each other's limits.
+// LimitKey returns the visitor to whom limits on v apply: the person alone, or the address alone if nobody is signed
+// in. So people who share one address, such as a class, do not use up each other's limits.
 func (v Visitor) LimitKey() Visitor {
 	if v.Person != 0 {
 		return Visitor{Person: v.Person}
@@ -63,11 +63,11 @@ type Places struct {
 	counts map[Visitor]int
 }
 
-// NewPlaces returns a Places with limits l in which nothing goes on.
+// NewPlaces returns a Places with the limits l. Nothing goes on in it yet.
 func NewPlaces(l Limits) *Places { return &Places{limits: l, counts: map[Visitor]int{}} }
 
-// Enter counts one more thing that visitor does, until leave is called. If that would exceed a limit, it
-// returns an error.
+// Enter counts one more thing that visitor does, until leave is called. If it would exceed a limit, Enter returns an
+// error and does not count it.
 func (p *Places) Enter(visitor Visitor) (leave func(), err error) {
 	visitor = visitor.LimitKey()
 	p.mu.Lock()

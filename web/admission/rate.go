@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Rate limits how many requests each key, such as an address, may make in a minute. A key may make all
-// requests of a minute at once. A Rate remembers only the maxKeys keys that were used last.
+// Rate limits how many requests may be made in a minute for each key, such as a network address. All of them may be
+// made at once. A Rate remembers only the maxKeys keys that were used last.
 type Rate[K comparable] struct {
 	name    string      // names the limit in the RateLimit headers
 	subject phrase.Text // what is limited, in words for people
@@ -25,8 +25,9 @@ type Rate[K comparable] struct {
 // maxKeys is the largest number of keys in a Rate, which needs about 200 bytes for each.
 const maxKeys = 1 << 16
 
-// NewRate returns a Rate that allows minute requests in a minute for each key. name identifies the limit in the
-// RateLimit headers. subject is what error messages call the limited requests. now returns the current time.
+// NewRate returns a Rate. minute is the number of requests that it allows each key in a minute. name identifies the
+// limit in the RateLimit headers. subject is what error messages call the limited requests. now returns the current
+// time.
 func NewRate[K comparable](name string, subject phrase.Text, minute int, now func() time.Time) *Rate[K] {
 	keys, err := lru.New[K, *rate.Limiter](maxKeys)
 	if err != nil {
@@ -35,8 +36,8 @@ func NewRate[K comparable](name string, subject phrase.Text, minute int, now fun
 	return &Rate[K]{name: name, subject: subject, minute: minute, now: now, keys: keys}
 }
 
-// Admit counts a request of key and sets the RateLimit headers of its answer. If the limit is exceeded, it
-// returns an error.
+// Admit counts a request of the client that key identifies, and sets the RateLimit headers of the answer. If the
+// limit is exceeded, it returns an error.
 func (r *Rate[K]) Admit(w http.ResponseWriter, key K) error {
 	l, ok := r.keys.Get(key)
 	if !ok {

@@ -25,8 +25,8 @@ type Options struct {
 	Middleware *middleware.Middleware
 	// Online reports whether a version that runs on its owner's machine is connected. If Online is nil, none is.
 	Online func(version int64) bool
-	// Machines returns the machines that play matches, also those that have credentials but are not connected.
-	// If Machines is nil, there are none.
+	// Machines returns the machines that play matches. It includes machines that have credentials but are not
+	// connected. If Machines is nil, there are none.
 	Machines func() ([]ladder.Machine, error)
 	// Health returns an error that says why the server cannot work, or nil if it can. It need not check the
 	// store, which the API does itself. Health may be nil.
@@ -82,7 +82,8 @@ func (a *API) apiHandler(routes []route) http.Handler {
 	}))
 }
 
-// routeHandler returns the handler of rt. It checks the token of a request and its scope before it calls rt.serve.
+// routeHandler returns the handler of the route rt. The handler checks the token of a request, and whether the
+// token's scope suffices, and then calls rt.serve.
 func (a *API) routeHandler(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		middleware.RequestOf(r).Route = rt.pattern
@@ -136,8 +137,8 @@ func (a *API) Handler(pages http.Handler) http.Handler {
 	})
 }
 
-// allowCrossOrigin sets headers that allow scripts of other sites to read a public answer. This gives them
-// nothing that their authors could not fetch themselves, because the API uses no cookies.
+// allowCrossOrigin sets headers that allow scripts of other sites to read a public answer. This is safe: because the
+// API uses no cookies, the answer has nothing that the authors of the scripts could not fetch themselves.
 func allowCrossOrigin(h http.Header) {
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("Access-Control-Expose-Headers", "ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id")

@@ -13,7 +13,8 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// personNames caches the names of people by their IDs while a document is made. ID 0, for nobody, has the name "".
+// personNames caches the names of people, by ID, while one document is made. The ID 0 means nobody and has the name
+// "".
 type personNames struct {
 	store *store.Store
 	byID  map[int64]string
@@ -60,8 +61,9 @@ func (a *API) getBots(r *http.Request, q botsQuery) (page wire.Page[wire.Bot], e
 	return a.botPage(r, found, q.Limit)
 }
 
-// botPage returns a page of a list with the bots of found, but at most limit of them. The caller has searched
-// for limit+1 bots. If found has that many, another page follows and the returned page has its cursor.
+// botPage returns a page of a list of bots. found has the bots of the page and, if another page follows, one more:
+// the caller has searched for limit+1 bots. The page has at most limit bots and, if there are more, the cursor of the
+// next page.
 func (a *API) botPage(r *http.Request, found []ladder.Bot, limit int) (page wire.Page[wire.Bot], err error) {
 	if len(found) > limit {
 		found = found[:limit]
@@ -71,8 +73,9 @@ func (a *API) botPage(r *http.Request, found []ladder.Bot, limit int) (page wire
 	return page, err
 }
 
-// findBots returns up to n bots with IDs greater than after. If owner is not "", only the bots of that person are
-// returned. If house is not nil, only the bots that are part of timba (true) or only others (false) are returned.
+// findBots returns up to n bots, in the order of their IDs. after is an ID: only bots with greater IDs are returned.
+// If owner is not "", it returns only the bots of that person. If house is true, it returns only bots that are part
+// of timba; if house is false, only others; if it is nil, both.
 func (a *API) findBots(ctx context.Context, owner string, house *bool, after int64, n int) ([]ladder.Bot, error) {
 	if owner == "" {
 		return a.Store.Bots.List(ctx, house, after, n)
@@ -121,8 +124,8 @@ func (a *API) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 	return docs, nil
 }
 
-// liveNumber returns the number of the version with which a bot plays, or 0 if there is none. last is the latest
-// version of that bot.
+// liveNumber returns the number of the version with which a bot plays, or 0 if it does not play. last is the bot's
+// latest version.
 func (a *API) liveNumber(ctx context.Context, last ladder.Version) (int, error) {
 	if last.State == ladder.Live {
 		return last.Number, nil
@@ -264,7 +267,8 @@ func (a *API) putBan(_ http.ResponseWriter, r *http.Request, asked wire.Ban) (wi
 	})(r)
 }
 
-// changeBot returns a handler that applies change to the bot in the path and answers with the changed bot.
+// changeBot returns a handler that calls change with the sender of the request and the name of the bot in the path,
+// and answers with the changed bot.
 func (a *API) changeBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) func(*http.Request) (wire.Bot, error) {
 	return func(r *http.Request) (doc wire.Bot, err error) {
 		b, err := change(r.Context(), middleware.RequestOf(r).Actor, r.PathValue("bot"))

@@ -42,8 +42,8 @@ const intro = "Lists come in pages: `items`, and `next` if there are more; ask a
 // groups are the tags by which the OpenAPI document groups the operations, in display order.
 var groups = []string{"ladders", "bots", "matches", "replays", "machines", "submissions", "people", "admin", "operation"}
 
-// sharedSchemas returns the schemas, by name, that fields of several documents use. The tag ref of a struct field
-// names one of them.
+// sharedSchemas returns the schemas, by name, that several documents use for their fields. The tag ref of a struct
+// field names one of these schemas.
 func sharedSchemas() schema {
 	milliseconds := schema{"type": "integer", "minimum": 0}
 	hash := schema{"type": "string", "pattern": "^[0-9a-f]{64}$"}
@@ -226,7 +226,8 @@ func (g *generator) content(contents []content) schema {
 	return all
 }
 
-// queryParameters returns the parameters that readQuery reads into a struct of type query.
+// queryParameters returns the parameters of an endpoint for the OpenAPI document. query is the type of the struct
+// into which readQuery reads them.
 func (g *generator) queryParameters(query reflect.Type) (list []schema) {
 	for f := range query.Fields() {
 		if f.Anonymous {

@@ -14,8 +14,8 @@ import (
 // handler answers a request. If it returns an error, the caller answers with the error.
 type handler func(http.ResponseWriter, *http.Request) error
 
-// endpoint is a handler together with the Go types of its parameters, body and answer, from which the OpenAPI
-// document is generated.
+// endpoint is a handler together with the Go types of its parameters, body and answer. The OpenAPI document is
+// generated from these types.
 type endpoint struct {
 	serve    handler
 	query    reflect.Type // the struct of the query parameters; nil if the endpoint has none
@@ -24,7 +24,7 @@ type endpoint struct {
 	contents []content    // the possible contents of a success; empty with the status 204
 }
 
-// content describes one possible content of a body or an answer: its media type, and its schema or the Go
+// content describes one possible content of a body or an answer. It has the media type, and either a schema or the Go
 // type from which the schema is generated.
 type content struct {
 	kind   string
@@ -32,7 +32,7 @@ type content struct {
 	schema schema
 }
 
-// empty is a type without content: for the parameters of an endpoint without parameters, and for an answer
+// empty is a type without content. It stands for the parameters of an endpoint that has none, and for an answer
 // without a document.
 type empty struct{}
 
@@ -40,9 +40,9 @@ func jsonContent[D any]() content {
 	return content{kind: "application/json", doc: reflect.TypeFor[D]()}
 }
 
-// raw returns an endpoint with query parameters of type Q. serve gets the parameters and writes the answer
-// itself. If the endpoint serves a list, kind is the prefix of the list's cursors, as in middleware.CursorOf;
-// otherwise it is "". contents are the possible contents of the answer.
+// raw returns an endpoint with query parameters of type Q. The function serve gets the parameters and writes the
+// answer itself. contents are the possible contents of the answer. If the endpoint serves a list, kind is the prefix
+// of the list's cursors, as in middleware.CursorOf; otherwise it is "".
 func raw[Q any](kind string, serve func(http.ResponseWriter, *http.Request, Q) error, contents ...content) endpoint {
 	return endpoint{query: reflect.TypeFor[Q](), contents: contents, serve: func(w http.ResponseWriter, r *http.Request) error {
 		var q Q
@@ -58,8 +58,8 @@ func (e endpoint) withStatus(status int) endpoint {
 	return e
 }
 
-// plain returns an endpoint without query parameters whose handler serve writes the answer itself. contents
-// are the possible contents of the answer.
+// plain returns an endpoint without query parameters. Its handler, serve, writes the answer itself. contents are the
+// possible contents of the answer.
 func plain(serve handler, contents ...content) endpoint {
 	return raw("", func(w http.ResponseWriter, r *http.Request, _ empty) error { return serve(w, r) }, contents...)
 }
@@ -80,9 +80,9 @@ func answer[D any](find func(*http.Request) (D, error)) endpoint {
 	return query("", func(r *http.Request, _ empty) (D, error) { return find(r) })
 }
 
-// rawBody returns an endpoint whose handler serve reads the request body and writes the response itself. Only
-// the API's documentation uses the other parameters: A is the type of the body, D is the type of the response,
-// and status is the HTTP status of a success.
+// rawBody returns an endpoint whose handler, serve, reads the request body and writes the answer itself. A is the
+// type of the body, D the type of the answer, and status the HTTP status of a success; only the OpenAPI document uses
+// them.
 func rawBody[A, D any](status int, serve handler) endpoint {
 	e := plain(serve)
 	e.body, e.status = reflect.TypeFor[A](), status
@@ -92,8 +92,8 @@ func rawBody[A, D any](status int, serve handler) endpoint {
 	return e
 }
 
-// withBody returns an endpoint that decodes the body of the request as an A, calls do with it, and answers
-// with the document that do returns. status is the HTTP status of a success.
+// withBody returns an endpoint that decodes the body of the request as a value of type A, calls do with it, and
+// answers with the document that do returns. status is the HTTP status of a success.
 func withBody[A, D any](status int, do func(w http.ResponseWriter, r *http.Request, asked A) (D, error)) endpoint {
 	return rawBody[A, D](status, func(w http.ResponseWriter, r *http.Request) error {
 		var asked A
@@ -118,7 +118,8 @@ func noContent(do func(*http.Request) error) endpoint {
 	}).withStatus(http.StatusNoContent)
 }
 
-// readQuery reads the query parameters of r into the struct that into points to. Tags describe the fields:
+// readQuery reads the query parameters of r into a struct. The argument into is a pointer to the struct, whose tags
+// describe the fields:
 //
 //	query    the name of the parameter
 //	min, max the limits of a number; max also limits a duration
@@ -136,8 +137,8 @@ func readQuery(r *http.Request, into any, kind string) error {
 	return q.Check()
 }
 
-// readFields reads query parameters into the fields of the struct to, and of the structs embedded in it, as
-// readQuery describes. Errors are collected in q.
+// readFields reads query parameters into the fields of to, a struct, and of the structs embedded in it; readQuery
+// describes how. kind is the prefix of the list's cursors. q collects errors.
 func readFields(q *middleware.Query, to reflect.Value, kind string) {
 	for field, value := range to.Fields() {
 		if field.Anonymous {
@@ -170,7 +171,7 @@ func readFields(q *middleware.Query, to reflect.Value, kind string) {
 	}
 }
 
-// cursor says where a page of a list starts, as a number such as the ID of the last item of the previous page.
+// cursor says where a page of a list starts. It is a number, such as the ID of the last item of the previous page.
 // The first page has 0.
 type cursor int64
 

@@ -70,16 +70,16 @@ func (a *API) getStandings(r *http.Request, q standingsQuery) (page wire.Page[wi
 	return pageOfList(Docs(slices.Concat(playing, others), standingDoc), q.paging, "place"), err
 }
 
-// pageOfList returns the page of the list all for which the request's parameters p ask. kind is the prefix of the
-// list's cursors; in a cursor, the number of items before the page follows it.
+// pageOfList returns a page of a list. all is the whole list, and p has the request's parameters, which select the
+// page. kind is the prefix of the list's cursors. In a cursor, it is followed by the number of items before the page.
 func pageOfList[T any](all []T, p paging, kind string) wire.Page[T] {
 	start := min(int64(p.From), int64(len(all)))
 	rest := all[start:]
 	return newPage(rest[:min(p.Limit, len(rest))], start, len(all), kind)
 }
 
-// newPage returns a page with items. start is the number of items in the list before them, total is the
-// length of the list, and kind is the prefix of the list's cursors.
+// newPage returns a page of a list with the given items. start is the number of items before them in the list, and
+// total is the length of the list. kind is the prefix of the list's cursors.
 func newPage[T any](items []T, start int64, total int, kind string) (page wire.Page[T]) {
 	page.Items = items
 	if end := start + int64(len(items)); end < int64(total) {

@@ -24,9 +24,9 @@ func changeDoc(c ladder.Change, bot string, version int) wire.Change {
 	}
 }
 
-// matchDoc returns the JSON document of the API about m in the form for lists: without the tries to play it
-// (attempts), and without the owners and hashes of the versions. people finds the name of the person who
-// requested the match.
+// matchDoc returns the JSON document of the API about m, in the form for lists. This form lacks the attempts (tries
+// to play the match), and the owners and hashes of the versions. people finds the name of the person who requested
+// the match.
 func (a *API) matchDoc(ctx context.Context, m ladder.Match, people *personNames) (wire.Match, error) {
 	doc := wire.Match{
 		ID: m.ID, Ladder: m.Ladder, Rated: m.Rated, Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals,
@@ -132,8 +132,8 @@ func (a *API) getMatch(r *http.Request) (doc wire.Match, err error) {
 	return a.fullMatchDoc(r.Context(), m)
 }
 
-// fullMatchDoc returns the JSON document of the API about m, including all tries to play it (attempts). For each
-// version that plays, it has the owner, the hash and, after the match, the numbers of games won, drawn and lost.
+// fullMatchDoc returns the JSON document of the API about m, with all attempts (tries to play the match). Each
+// version in it has its owner, its hash and, after the match, the numbers of games that it won, drew and lost.
 func (a *API) fullMatchDoc(ctx context.Context, m ladder.Match) (doc wire.Match, err error) {
 	people := a.newPersonNames()
 	if doc, err = a.matchDoc(ctx, m, people); err != nil {

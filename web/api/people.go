@@ -50,8 +50,8 @@ func (a *API) getMyBots(r *http.Request, p paging) (page wire.Page[wire.Bot], er
 	return a.botPage(r, found, p.Limit)
 }
 
-// getMessages returns the messages after a cursor. Unlike other lists, the last page also has a next cursor,
-// with which the client asks for new messages later.
+// getMessages returns the messages after a cursor. Unlike other lists, even the last page has a cursor for the next
+// page, so that the client can later ask for new messages.
 func (a *API) getMessages(r *http.Request, p paging) (page wire.Page[wire.Message], err error) {
 	after := int64(p.From)
 	list, err := a.Store.People.Messages(r.Context(), middleware.RequestOf(r).Person.ID, after, p.Limit)
@@ -102,7 +102,7 @@ func (a *API) setBlocked(blocked bool) endpoint {
 	})
 }
 
-// postSignInLink makes a link with which the person in the path can sign in once.
+// postSignInLink makes a link for the person whom the path names. The person can sign in with it once.
 func (a *API) postSignInLink(r *http.Request) (wire.SignInLink, error) {
 	name := r.PathValue("person")
 	code, expires, err := a.Service.AddLink(r.Context(), middleware.RequestOf(r).Actor, name)

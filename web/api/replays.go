@@ -44,8 +44,8 @@ type replaysQuery struct {
 	Limit  int    `query:"limit" min:"1" max:"10000" default:"1000"`
 }
 
-// getReplays streams the replays after a cursor. Each line contains the cursor with which a client can resume
-// the stream after that line.
+// getReplays streams the replays after a cursor. Each line contains a cursor, so that a client can resume the stream
+// after that line.
 func (a *API) getReplays(w http.ResponseWriter, r *http.Request, q replaysQuery) error {
 	if _, err := preferredType(r, ndjson); err != nil {
 		return err
@@ -70,8 +70,9 @@ func (a *API) getMatchReplays(w http.ResponseWriter, r *http.Request) error {
 	return a.writeZip(w, r, m)
 }
 
-// streamReplays writes a line for each of up to limit replays with game IDs greater than after. It sends the
-// header together with the first line, so that an error before that is answered as a problem document.
+// streamReplays writes a line for each replay that f selects, at most limit lines. after is the ID of a game: only
+// replays of games with greater IDs are written. It sends the header together with the first line, so that an earlier
+// error is answered with a problem document.
 func (a *API) streamReplays(w http.ResponseWriter, r *http.Request, after int64, f store.ReplayFilter, limit int) error {
 	leave, err := a.Middleware.StartStream(r)
 	if err != nil {

@@ -32,7 +32,7 @@ func respond(w http.ResponseWriter, status int, v any) error {
 	return abortOnError(err)
 }
 
-// Docs returns the documents of items; doc makes each of them.
+// Docs calls doc for each of items and returns the results.
 func Docs[T, D any](items []T, doc func(T) D) []D {
 	out := make([]D, len(items))
 	for i, item := range items {
@@ -41,8 +41,8 @@ func Docs[T, D any](items []T, doc func(T) D) []D {
 	return out
 }
 
-// list returns an endpoint that lists things in pages. all returns everything that an actor (the sender of the
-// request) may list, and doc makes the document of each item. kind is the prefix of the list's cursors.
+// list returns an endpoint that answers with a list in pages. all returns everything in the list that the actor (the
+// sender of the request) may see. doc makes the document of each item. kind is the prefix of the list's cursors.
 func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, error), doc func(T) D) endpoint {
 	return query(kind, func(r *http.Request, p paging) (wire.Page[D], error) {
 		items, err := all(r.Context(), middleware.RequestOf(r).Actor)
@@ -71,8 +71,8 @@ func encoded(v any) []byte {
 	return append(data, '\n')
 }
 
-// respondWithETag answers with the JSON in data, or with 304 if the header If-None-Match says that the client
-// already has it.
+// respondWithETag answers with the JSON in data. If the header If-None-Match says that the client already has it, it
+// answers with the status 304 instead.
 func respondWithETag(w http.ResponseWriter, r *http.Request, data []byte) error {
 	tag := etag(data)
 	w.Header().Set("ETag", tag)
@@ -85,8 +85,8 @@ func respondWithETag(w http.ResponseWriter, r *http.Request, data []byte) error 
 	return abortOnError(err)
 }
 
-// abortOnError returns nil if err is nil. Otherwise it aborts the handler with a panic: err is an error of
-// writing the answer, so the client is gone and cannot get another answer.
+// abortOnError returns nil if err is nil. Otherwise it aborts the handler with a panic. err must be an error of
+// writing the answer: it means that the client is gone and cannot get another answer.
 func abortOnError(err error) error {
 	if err == nil {
 		return nil
@@ -106,8 +106,8 @@ func etag(data []byte) string {
 	return `W/"` + hex.EncodeToString(sum[:12]) + `"`
 }
 
-// isUnmodified reports whether the client already has the answer with the ETag tag. This is so if the header
-// If-None-Match is "*" or contains tag, with or without the prefix W/.
+// isUnmodified reports whether the client already has the answer whose ETag is tag: the header If-None-Match is "*"
+// or contains tag, with or without the prefix W/.
 func isUnmodified(r *http.Request, tag string) bool {
 	for _, t := range strings.Split(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
 		t = strings.TrimSpace(t)
@@ -118,9 +118,9 @@ func isUnmodified(r *http.Request, tag string) bool {
 	return false
 }
 
-// preferredType returns the one of the offered media types that the request prefers by its header Accept, or the
-// first if it has no preference. If several ranges in the header match a type, the most specific one counts.
-// It returns an error if the header allows none of them.
+// preferredType returns the media type among offered that the header Accept of the request prefers. Without a
+// preference it returns the first one. If several ranges in the header match a type, the most specific range counts.
+// If the header allows none of the types, it returns an error.
 func preferredType(r *http.Request, offered ...string) (string, error) {
 	header := strings.Join(r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(header) == "" {
@@ -189,7 +189,7 @@ func decode(w http.ResponseWriter, r *http.Request, v any) error {
 	return ladder.Errorf(ladder.Invalid, "GET /api/v1/openapi.json describes it", "the body cannot be read: %s", jsonFault(err))
 }
 
-// jsonFault says what is wrong with a body for which the decoder returned err, without the names of Go types.
+// jsonFault describes what is wrong with a JSON body, without the names of Go types. err is the error of decoding it.
 func jsonFault(err error) string {
 	var kind *json.UnmarshalTypeError
 	var syntax *json.SyntaxError

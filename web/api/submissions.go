@@ -53,9 +53,9 @@ type waitQuery struct {
 	Wait time.Duration `query:"wait" max:"60s" length:"16" doc:"A duration such as 30s, at most 60s."`
 }
 
-// getSubmission answers with the state of a submission, the build and checks of an uploaded version. The
-// parameter wait makes it wait until the submission is done or this time has passed. If the request also has the
-// header If-None-Match, it answers as soon as the state differs from the one with that ETag.
+// getSubmission answers with the state of a submission: the build and checks of an uploaded version. The parameter
+// wait makes it wait until the submission is done, but no longer than the given time. If the request also has the
+// header If-None-Match, it answers as soon as the ETag of the state is another one.
 func (a *API) getSubmission(w http.ResponseWriter, r *http.Request, q waitQuery) error {
 	id, err := middleware.PathID(r, "submission")
 	if err != nil {

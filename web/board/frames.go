@@ -62,7 +62,7 @@ type (
 	fault      = referee.Fault
 )
 
-// SeatRow is a seat with its bot and its result.
+// SeatRow describes a seat of the game: its bot and its result.
 type SeatRow struct {
 	Name    string  `json:"name"`
 	Version string  `json:"version"`
@@ -71,9 +71,9 @@ type SeatRow struct {
 	Points  float64 `json:"points"`
 }
 
-// Frame is a position of a game, described by the entries of the view (what a seat sees, as key=value) that
-// changed since the previous frame. The first frame has all entries. PerSeat has, for each seat, the entries
-// whose keys are in Recording.PerSeatKeys: their values differ between seats. Common has all other entries.
+// Frame is a position of a game, as the entries of the view (what a seat sees, as key=value) that have changed since
+// the previous frame. The first frame has all entries. PerSeat has one map for each seat, with the entries whose keys
+// are in Recording.PerSeatKeys; their values differ between seats. Common has all other entries.
 type Frame struct {
 	Turn    int                 `json:"turn"` // seat to move; -1 when the game is over
 	Common  map[string]string   `json:"common,omitempty"`
@@ -97,15 +97,16 @@ type MoveStep struct {
 	StandIn bool     `json:"standin,omitempty"`
 }
 
-// position is a position with the view of each seat, as a map from the keys of the view line to their values.
+// position is a position of a game. It has the view of each seat, which is what the seat sees, as key=value.
 type position struct {
 	turn   int
 	views  []map[string]string
 	events Events
 }
 
-// NewRecording returns the recording of the replay r. g has the rules of its game. NewRecording fails if r
-// contradicts the rules so much that the game cannot be shown. The field Differences lists smaller contradictions.
+// NewRecording returns the recording of the replay r. g has the rules of its game. If r contradicts the rules so much
+// that the game cannot be shown, NewRecording returns an error. It lists smaller contradictions in the field
+// Differences.
 func NewRecording(r *referee.Replay, g *rules.Game) (*Recording, error) {
 	v, err := checkReplay(r, g)
 	if err != nil {
@@ -138,8 +139,8 @@ func NewRecording(r *referee.Replay, g *rules.Game) (*Recording, error) {
 	return game, nil
 }
 
-// checkReplay returns the variant of the replay r, that is, its game g with its options. It fails if the replay has
-// the wrong number of seats or results.
+// checkReplay returns the variant (the game g with its options) of the replay r. It returns an error if the replay
+// has the wrong number of seats or results.
 func checkReplay(r *referee.Replay, g *rules.Game) (*rules.Variant, error) {
 	v, err := r.Resolve(g)
 	if err != nil {
@@ -148,8 +149,8 @@ func checkReplay(r *referee.Replay, g *rules.Game) (*rules.Variant, error) {
 	return v, r.CheckSeats()
 }
 
-// rebuild returns the positions of the replay r, from that after the deal to the last. It also sets g.Keys
-// and g.Over.
+// rebuild plays the replay r again and returns all positions, beginning with the one after the deal. It also sets
+// g.Keys and g.Over.
 func (g *Recording) rebuild(r *referee.Replay, v *rules.Variant) (positions []position, err error) {
 	var log rules.Log
 	for step, err := range r.Walk(v, &log) {
@@ -186,7 +187,8 @@ func parse(view []byte) map[string]string {
 	return m
 }
 
-// events returns the events in log as lines: once for a viewer who sees all cards, and once for each seat.
+// events returns the events in log as lines of the protocol: once for a viewer who sees all cards, and once for each
+// of the given number of seats.
 func events(log *rules.Log, seats int) Events {
 	e := Events{All: append([]string{}, log.OpenEvents()...)}
 	same := true
@@ -219,8 +221,7 @@ func (g *Recording) setFrames(positions []position) {
 	}
 }
 
-// perSeatKeys returns the sorted keys whose values differ between what seats see in at least one of the
-// positions.
+// perSeatKeys returns the sorted keys whose values differ between seats in at least one of the positions.
 func perSeatKeys(positions []position) []string {
 	own := map[string]bool{}
 	for _, p := range positions {
@@ -235,8 +236,9 @@ func perSeatKeys(positions []position) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(own))...)
 }
 
-// changes returns the entries of the map after that are new or have another value than in the map before. If among is
-// true, it returns only entries with keys in own, otherwise only entries with other keys.
+// changes compares two maps, before and after. It returns the entries of the second map that are new or have another
+// value than in the first. If among is true, it returns only entries whose keys are in own; if false, only the
+// others.
 func changes(before, after map[string]string, own []string, among bool) map[string]string {
 	m := make(map[string]string)
 	for key, value := range after {

@@ -27,8 +27,8 @@ func NewPublicFrames(v *rules.Variant) *PublicFrames {
 	return c
 }
 
-// Frame returns the frame of position s: the changes since the frame that the last call returned. log has the
-// events of the deal or of the move that led to s.
+// Frame returns the frame of position s: what has changed since the frame that the last call returned. log has the
+// events that led to s: those of the deal or of a move.
 func (c *PublicFrames) Frame(s rules.State, log *rules.Log) Frame {
 	view := c.common(s)
 	f := Frame{
@@ -44,13 +44,13 @@ func (c *PublicFrames) Frame(s rules.State, log *rules.Log) Frame {
 	return f
 }
 
-// ForceFullFrame makes the next frame contain every key, like the first frame.
+// ForceFullFrame makes the next call of Frame return all entries, as the first call does.
 func (c *PublicFrames) ForceFullFrame() { c.before = nil }
 
 // Keys returns the keys of the entries that watchers see in the latest frame, in the order of a view line.
 func (c *PublicFrames) Keys() []string { return c.keys }
 
-// common returns what all seats see of position s, and updates c.perSeatKeys and c.keys.
+// common returns the entries of position s that are the same for all seats. It also updates c.perSeatKeys and c.keys.
 func (c *PublicFrames) common(s rules.State) map[string]string {
 	line := s.View(nil, 0)
 	view := parse(line)

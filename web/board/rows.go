@@ -50,8 +50,8 @@ var Columns = []string{
 	"move", "choices", "legal", "view", "ms", "info", "standin", "rank", "points", "adjudicated", "file",
 }
 
-// Rows yields a Row for each move of the replay r in the named file, with the rules g of its game. An error, such as a move
-// against the rules, is the last value that it yields.
+// Rows yields a Row for each move of the replay r. g has the rules of the game, and file is the name of the replay's
+// file. At an error, such as a move against the rules, Rows yields the error and ends.
 func Rows(r *referee.Replay, g *rules.Game, file string) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		v, err := checkReplay(r, g)
@@ -96,9 +96,9 @@ func newRow(r *referee.Replay, v *rules.Variant, s rules.State, m *referee.Repla
 	return row
 }
 
-// WriteCSV writes rows as CSV (RFC 4180) with a header. Items of a list are separated by spaces, but info lines by
-// tabs. Names, versions and info lines with unprintable characters are quoted with strconv.Quote. WriteCSV returns
-// the first error of rows or of w.
+// WriteCSV writes rows as CSV (RFC 4180) with a header. The items of a list are separated by spaces, but lines of
+// info (what a bot says about a move) by tabs. Names, versions and info lines with unprintable characters are quoted
+// with strconv.Quote. WriteCSV returns the first error of rows or of w.
 func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
 	c := csv.NewWriter(w)
 	if err := c.Write(Columns); err != nil {
@@ -133,8 +133,8 @@ func printable(text string) string {
 	return text
 }
 
-// quotedInfos returns the info lines of a move. Lines that the protocol does not allow are quoted with
-// strconv.Quote.
+// quotedInfos returns the lines of info of a move, which say what the bot thinks about it. Lines that the protocol
+// does not allow are quoted with strconv.Quote.
 func quotedInfos(lines []string) []string {
 	lines = slices.Clone(lines)
 	for i, line := range lines {

@@ -12,8 +12,8 @@ import (
 	renameio "github.com/google/renameio/v2/maybe"
 )
 
-// Account has the address of the server to which the user has signed in, and the user's token. It is stored
-// in a file in the user's configuration directory that only the user can read.
+// Account has the address of the server to which the user has signed in, and the user's token. It is saved in a file
+// in the user's configuration directory, which only the user can read.
 type Account struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
@@ -66,8 +66,8 @@ func ReadAccount() (Account, error) {
 	return a, nil
 }
 
-// CurrentAccount returns the saved account. If the environment variables EnvURL and EnvToken are set, they replace
-// the fields URL and Token. If EnvURL names another server than the saved account, the saved token is not used.
+// CurrentAccount returns the saved account, with URL and Token replaced by the environment variables EnvURL and
+// EnvToken if these are set. If EnvURL names another server than the saved account, the saved token is not used.
 func CurrentAccount() (Account, error) {
 	url, token := os.Getenv(EnvURL), os.Getenv(EnvToken)
 	if token != "" {

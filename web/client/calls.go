@@ -21,8 +21,8 @@ import (
 func part(text string) string { return "/" + url.PathEscape(text) }
 func number(n int64) string   { return "/" + strconv.FormatInt(n, 10) }
 
-// values returns query parameters. The arguments are names and values in turn; a parameter with the value ""
-// is omitted.
+// values returns query parameters. The arguments are names and values in turn. A parameter with the value "" is left
+// out.
 func values(pairs ...string) url.Values {
 	q := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -56,7 +56,7 @@ func (c *Client) Bots(ctx context.Context, owner string) iter.Seq2[wire.Bot, err
 	return pages[wire.Bot](ctx, c, "/bots", values("owner", owner))
 }
 
-// MyBots yields the bots of the person whose token the client has.
+// MyBots yields the bots of the user: the owner of the client's token.
 func (c *Client) MyBots(ctx context.Context) iter.Seq2[wire.Bot, error] {
 	return pages[wire.Bot](ctx, c, "/me/bots", nil)
 }
@@ -86,7 +86,8 @@ func (c *Client) UseVersion(ctx context.Context, bot string, version int) (wire.
 	return send[wire.Bot](ctx, c, request{method: http.MethodPut, path: "/bots" + part(bot) + "/live"}, wire.LiveVersion{Version: version})
 }
 
-// ArchiveDownload is the download of the upload of a version, byte for byte. The caller must close Body.
+// ArchiveDownload is a file that was uploaded as a version, byte for byte, while it is downloaded. The caller must
+// close Body.
 type ArchiveDownload struct {
 	Name string // file name made of bot, version and format
 	Body io.ReadCloser
@@ -106,9 +107,9 @@ func (c *Client) Upload(ctx context.Context, bot string, version int) (ArchiveDo
 	return u, nil
 }
 
-// History returns how matches on a ladder changed the rating of a version. If there are more than limit changes,
-// it returns limit of them, evenly spaced. Version 0 means the version with which the bot plays or, if there is
-// none, the latest one.
+// History returns how the matches on a ladder changed the rating of a version. It returns at most limit changes,
+// evenly spaced over the matches. Version 0 means the version with which the bot plays or, if there is none, the
+// latest one.
 func (c *Client) History(ctx context.Context, bot, ladder string, version, limit int) ([]wire.Change, error) {
 	page, err := get[wire.Page[wire.Change]](ctx, c, "/bots"+part(bot)+"/history", values("ladder", ladder, "version", positive(version), "limit", strconv.Itoa(limit)))
 	return page.Items, err
@@ -121,7 +122,7 @@ func (c *Client) Stages(ctx context.Context, bot string, version int) ([]wire.St
 	return page.Items, err
 }
 
-// Stage returns one of the stages that a version passed after its upload, such as "build", with its log.
+// Stage returns a stage of the checks of a version, with its log. stage is the name of the stage, such as "build".
 func (c *Client) Stage(ctx context.Context, bot string, version int, stage string) (wire.Stage, error) {
 	return get[wire.Stage](ctx, c, "/bots"+part(bot)+"/versions"+number(int64(version))+"/logs"+part(stage), nil)
 }
@@ -147,7 +148,8 @@ func (c *Client) Games(ctx context.Context, match int64) iter.Seq2[wire.Game, er
 	return pages[wire.Game](ctx, c, "/matches"+number(match)+"/games", nil)
 }
 
-// AskMatch requests an unrated match and returns it. It does not wait until the match is played.
+// AskMatch requests the unrated match that m describes, and returns the match. It does not wait until the match is
+// played.
 func (c *Client) AskMatch(ctx context.Context, m wire.AskedMatch) (wire.Match, error) {
 	return post[wire.Match](ctx, c, "/matches", m)
 }
@@ -162,7 +164,7 @@ func (c *Client) Replay(ctx context.Context, game int64) ([]byte, error) {
 	return c.bytes(ctx, "/games"+number(game)+"/replay")
 }
 
-// GameLog returns what a bot of the user wrote to stderr in a game.
+// GameLog returns what the bot at a seat wrote to standard error in a game. The bot must belong to the user.
 func (c *Client) GameLog(ctx context.Context, game int64, seat int) ([]byte, error) {
 	return c.bytes(ctx, "/games"+number(game)+"/logs"+number(int64(seat)))
 }
@@ -180,9 +182,9 @@ func (c *Client) bytes(ctx context.Context, path string) ([]byte, error) {
 	return data, nil
 }
 
-// ReplaysAfter yields the replays of a ladder and a bot, the oldest first, up to the newest one; "" means all ladders or
-// all bots. It begins after the replay with the given cursor; "" means from the first replay on. If the
-// stream breaks, ReplaysAfter requests the rest.
+// ReplaysAfter yields the replays of a ladder and a bot, from the oldest to the newest. If ladder or bot is "", the
+// replays of all ladders or of all bots are included. It begins after the replay with the given cursor, or with the
+// first replay if cursor is "". If the connection breaks, it requests the rest.
 func (c *Client) ReplaysAfter(ctx context.Context, cursor, ladder, bot string) iter.Seq2[wire.ReplayLine, error] {
 	return func(yield func(wire.ReplayLine, error) bool) {
 		failures := 0
@@ -223,11 +225,11 @@ func (c *Client) MatchReplays(ctx context.Context, match int64) iter.Seq2[wire.R
 	}
 }
 
-// errStopped is the error that ends a stream when the function that consumes its items wants no more.
+// errStopped ends a stream when the function that receives its items wants no more.
 var errStopped = fmt.Errorf("client: stopped")
 
-// lines requests a stream of replays and calls each with every line. If each returns false, lines stops and
-// returns errStopped. An incomplete last line is an error.
+// lines requests a stream of replays and passes every line to the function each. If the function returns false, lines
+// stops and returns errStopped. An incomplete last line is an error.
 func (c *Client) lines(ctx context.Context, path string, query url.Values, each func(wire.ReplayLine) bool) error {
 	resp, err := c.do(ctx, request{method: http.MethodGet, path: path, query: query, header: http.Header{"Accept": {"application/x-ndjson"}}})
 	if err != nil {
@@ -256,9 +258,9 @@ func (c *Client) lines(ctx context.Context, path string, query url.Values, each 
 	}
 }
 
-// Submit uploads a bot, which is an archive of its directory or, if file is not "", a single file of that
-// name. kind is the media type of the content. If bot is "", the manifest in the archive has the name of the
-// bot. body returns the content and its size in bytes; it is called for each attempt to upload.
+// Submit uploads a bot: an archive of its directory or, if file is not "", a single file with that name. bot is the
+// name of the bot; if it is "", the manifest in the archive gives the name. body returns the content and its size in
+// bytes; it is called for each attempt to upload.
 func (c *Client) Submit(ctx context.Context, bot, file string, body func() (io.Reader, int64)) (wire.Submission, error) {
 	return read[wire.Submission](ctx, c, request{method: http.MethodPost, path: "/submissions", query: values("bot", bot, "file", file), body: body, kind: "application/octet-stream", notIdempotent: true})
 }
@@ -273,7 +275,7 @@ func (c *Client) CancelSubmission(ctx context.Context, id int64) (wire.Submissio
 	return read[wire.Submission](ctx, c, request{method: http.MethodDelete, path: "/submissions" + number(id)})
 }
 
-// followWait is how long one request of AwaitChange waits for a change.
+// followWait is how long a request of AwaitChange waits for a change.
 const followWait = 30 * time.Second
 
 // Follow yields the state of a submission (the build and checks of an uploaded version) at once and after every
@@ -295,9 +297,9 @@ func (c *Client) Follow(ctx context.Context, id int64) iter.Seq2[wire.Submission
 	}
 }
 
-// AwaitChange waits until the state of a submission differs from the state with the ETag tag. It returns the new
-// state and its ETag as next. If nothing changes within followWait, s is zero and next is tag. If tag is "",
-// AwaitChange returns the current state at once.
+// AwaitChange waits until the state of a submission differs from the one with the ETag tag. It returns the new state,
+// and the new ETag as next. If tag is "", it returns the current state at once. If nothing changes within followWait,
+// s is zero and next is tag.
 func (c *Client) AwaitChange(ctx context.Context, id int64, tag string) (s wire.Submission, next string, err error) {
 	q := request{method: http.MethodGet, path: "/submissions" + number(id)}
 	if tag != "" {
@@ -366,8 +368,8 @@ func (c *Client) Invites(ctx context.Context) ([]wire.Invite, error) {
 	return page.Items, err
 }
 
-// AddInvite creates an invite, with which one person may join, and returns it with its code. Only admins may call
-// it.
+// AddInvite creates an invite and returns it with its code. One person may join with the code. Only admins may call
+// AddInvite.
 func (c *Client) AddInvite(ctx context.Context, i wire.NewInvite) (wire.MadeInvite, error) {
 	return post[wire.MadeInvite](ctx, c, "/admin/invites", i)
 }
@@ -393,8 +395,7 @@ func (c *Client) AddSignInLink(ctx context.Context, name string) (wire.SignInLin
 	return read[wire.SignInLink](ctx, c, request{method: http.MethodPost, path: "/admin/people" + part(name) + "/sign-in"})
 }
 
-// Block blocks the person with this name if out is true, and unblocks the person if out is false. Only admins
-// may call it.
+// Block blocks the person with this name. If out is false, it unblocks the person. Only admins may call it.
 func (c *Client) Block(ctx context.Context, name string, out bool) (wire.Person, error) {
 	method := http.MethodDelete
 	if out {

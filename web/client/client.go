@@ -47,8 +47,8 @@ type Client struct {
 // answerTime is how long the client waits for the first byte of an answer. A server that plays answers within 90 s.
 const answerTime = 2 * time.Minute
 
-// New returns a client of the server at address that uses token, or sends anonymous requests if token is "".
-// An address without a scheme means https, or http for the local machine.
+// New returns a client of the server at address. Requests carry token, or are anonymous if token is "". An address
+// without a scheme means https, or http for the local machine.
 func New(address, token string) (*Client, error) {
 	full, err := cleanURL(address)
 	if err != nil {
@@ -99,13 +99,13 @@ type request struct {
 	// body returns the body and its size; it is called for each attempt. If nil, the request has no body.
 	body func() (io.Reader, int64)
 	kind string // media type of the body
-	// notIdempotent prevents repetitions after a failed connection.
+	// notIdempotent means that the request must not be repeated after a failed connection.
 	notIdempotent bool
 }
 
-// do sends a request and returns the answer if its status is a success or 304. Otherwise it repeats the request under
-// the conditions in the package comment, unless the server demands a wait of more than maxWait. The caller must close
-// the body of the answer.
+// do sends a request and returns the answer if its status means success or is 304. Otherwise it may send the request
+// again; the package comment says when. If the server demands a wait of more than maxWait, do returns the error at
+// once instead. The caller must close the body of the answer.
 func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 	for try := 0; ; try++ {
 		resp, err := c.send(ctx, q)

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/web/board"
 )
 
-// feed is the list of frames of one game that are sent to the people who watch it. A frame is a position as pages
-// draw it. Of a long game, only the latest frames are there.
+// feed is a list of frames of one game, which are sent to the people who watch it. A frame is a position in the form
+// in which pages draw it. If the game is long, the list has only the latest frames.
 type feed struct {
 	match  *match
 	number int // counts the games of the match from 1; 0 before the first game
@@ -33,8 +33,8 @@ func (f *feed) mark() mark { return mark{f.number, f.lastPly()} }
 
 func (f *feed) lastPly() int { return f.base + len(f.frames) - 1 }
 
-// advance adds frames for the positions since the last frame, up to the newest position of s. If s is a snapshot
-// of another game, advance first drops the frames of the old game. It returns an error if a move in s is invalid.
+// advance adds frames for the positions that are new since the last frame, up to the position of s. If s is a
+// snapshot of another game, it first drops the frames of the old game. It returns an error if a move in s is invalid.
 func (f *feed) advance(s snapshot) error {
 	if s.number != f.number {
 		f.startGame(s)
@@ -74,7 +74,7 @@ func (f *feed) advance(s snapshot) error {
 // skipTo makes the feed continue after snapshot s, without making frames of its positions.
 func (f *feed) skipTo(s snapshot) { f.base, f.over = len(s.replay.Moves)+1, s.over }
 
-// startGame empties the feed and adds the first frame of the game of snapshot s, the position after the deal.
+// startGame empties the feed and adds the first frame of the game in snapshot s: the position after the deal.
 func (f *feed) startGame(s snapshot) {
 	*f = feed{match: f.match, number: s.number, publicFrames: board.NewPublicFrames(f.match.variant)}
 	stream := rules.NewStream(rules.Seed(s.replay.Seed))
@@ -113,8 +113,8 @@ type gameDoc struct {
 	Result   *result          `json:"result,omitempty"`
 }
 
-// head is the part of the messages about a game that stays the same during the game. Its JSON keys are those of
-// board.Recording, except for ladder and deals.
+// head is the part of the messages about a game that does not change during the game. It has the same JSON keys as
+// board.Recording, and also ladder and deals.
 type head struct {
 	Ladder      string          `json:"ladder"`
 	Match       place           `json:"match"`
@@ -135,7 +135,8 @@ type place struct {
 	Rotation int   `json:"rotation"`
 }
 
-// faultDoc is a fault of a seat without its text, which might contain cards that not everybody may see.
+// faultDoc is a fault of a seat. It omits the text of the fault, which might contain cards that not everybody may
+// see.
 type faultDoc struct {
 	Seat int           `json:"seat"`
 	Ply  int           `json:"ply"`
@@ -149,8 +150,8 @@ type result struct {
 	Over   bool      `json:"over"` // the game ended by the rules
 }
 
-// doc returns a message with all frames from the frame with the ply (number of moves) first on. If that is the oldest
-// frame, the message also describes the game.
+// doc returns a message with the latest frames of the feed. The argument first is the ply (number of moves) of the
+// first of them. If that is the oldest frame of the feed, the message also describes the game.
 func (f *feed) doc(first int) gameDoc {
 	r := &f.source.replay
 	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []board.MoveStep{}, Faults: []faultDoc{}, Since: f.source.turnStart.UnixMilli()}

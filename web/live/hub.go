@@ -69,15 +69,15 @@ func DefaultLimits(total int) Limits {
 	}
 }
 
-// DefaultHold is the usual time for which the end of a game stays visible before the next game.
+// DefaultHold is how long the end of a game usually stays visible before the next game is shown.
 const DefaultHold = 4 * time.Second
 
 // Hub sends the matches and the games of people in progress to the sockets that watch them, and updates to
 // open pages. Run must be called.
 type Hub struct {
 	Options
-	// Render returns those parts of a page that may change, in the language lang. topic names the page, such as
-	// "bot/lola". Render may be set before Run. By default, pages have no such parts.
+	// Render returns the parts of a page that may change, in the language lang. topic names the page, such as
+	// "bot/lola". Render may be set before Run is called. By default, pages have no such parts.
 	Render func(ctx context.Context, topic, lang string) (Parts, error)
 
 	boot   string // random; clients that were connected to an earlier process begin anew
@@ -91,8 +91,8 @@ type Hub struct {
 	sockets map[*subscriber]struct{}
 }
 
-// Topics are names of what a page can watch. topicGames is the list of games in progress. The topic of a match is
-// topicMatch and the ID of the match; that of a game of people is topicTable and the ID of the table.
+// A topic names what a page can watch. topicGames is the list of games in progress. topicMatch with the ID of a match
+// names the match. topicTable with the ID of a table names a game of people.
 const (
 	topicGames = "games"
 	topicMatch = "match/"
@@ -137,9 +137,9 @@ func (h *Hub) Games() []ListedGame {
 	return list
 }
 
-// ShowMatch starts to show the match info to people who watch. The caller passes the game to position after each
-// change of its position, and calls end after the last game. Both functions are nil if the match cannot be shown.
-// ShowMatch has the form that runner.Options.Watch requires.
+// ShowMatch starts to show the match info to people who watch. The caller must call position after each change of the
+// position in a game, and end after the last game. Both functions are nil if the match cannot be shown. The method
+// can be used as runner.Options.Watch.
 func (h *Hub) ShowMatch(info *ladder.Match) (position func(*referee.Game), end func()) {
 	v, err := info.Variant()
 	if err != nil {
@@ -152,8 +152,8 @@ func (h *Hub) ShowMatch(info *ladder.Match) (position func(*referee.Game), end f
 	return m.Position, m.markEnded
 }
 
-// addMatch adds m and returns it. If the hub already has this match, from a try to play it that failed, addMatch
-// returns the earlier one instead.
+// addMatch adds m and returns it. If the hub already has this match, because an earlier try to play it failed,
+// addMatch returns the existing entry instead.
 func (h *Hub) addMatch(m *match) *match {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -166,7 +166,7 @@ func (h *Hub) addMatch(m *match) *match {
 	return m
 }
 
-// TableFeed is a game of people that is shown to those who watch it.
+// TableFeed is a game of people that others can watch.
 type TableFeed struct{ *match }
 
 // ShowTable starts to show a game of people to everybody who has its link and, if listed is true, in the list
@@ -191,7 +191,7 @@ func (t TableFeed) End(state ladder.PlayState) {
 	t.announceEnd(string(state))
 }
 
-// WatcherCount returns the number of sockets that watch the game of people at the table id.
+// WatcherCount returns the number of sockets that watch the game of people at the table with this ID.
 func (h *Hub) WatcherCount(id string) int {
 	h.mu.Lock()
 	m := h.matches[topicTable+id]
@@ -234,8 +234,8 @@ func (h *Hub) handleEvent(ctx context.Context, e events.Event) {
 	h.pages.markByEvent(ctx, e)
 }
 
-// closeEndedMatches handles the matches that have ended and whose results are in the store: it sends their
-// final state to the people who watch, and removes the matches.
+// closeEndedMatches sends the final state of each match that has ended and whose result is in the store to the people
+// who watch it, and removes the match.
 func (h *Hub) closeEndedMatches(ctx context.Context) {
 	h.mu.Lock()
 	var ended []*match

@@ -12,9 +12,9 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// match is a match in progress, or a game of people, that can be watched. The goroutine that plays it stores each
-// position in positions, without waiting. While somebody watches, another goroutine reads the newest position
-// from there.
+// match is a match in progress or a game of people, while it can be watched. The goroutine that plays it stores each
+// position in the field positions, without waiting. While somebody watches, another goroutine reads the newest
+// position from there.
 type match struct {
 	hub              *Hub
 	info             ListedGame
@@ -33,8 +33,9 @@ type match struct {
 	closed      bool // the final state has been sent
 }
 
-// snapshot is the record of a game up to some position. A copy of the struct stays valid while the game goes on;
-// see referee.Game. Do not read the field Info of the moves in replay: that is not safe while the game goes on.
+// snapshot is the record of a game up to some position. A copy of the struct stays valid while the game goes on; see
+// referee.Game. But the field Info of the moves in replay must not be read while the game goes on, because that is a
+// data race.
 type snapshot struct {
 	number    int // counts the games of the match from 1; 0 before the first game
 	replay    referee.Replay
@@ -53,8 +54,8 @@ func newMatch(h *Hub, info ListedGame, v *rules.Variant) *match {
 // Position stores the current position of g as the newest one. It does not allocate memory.
 func (m *match) Position(g *referee.Game) { m.positions.add(g) }
 
-// positions passes the newest position of a match from the goroutine that plays the match, which calls add,
-// to the goroutine that sends it to the watchers, which calls next.
+// positions passes the newest position of a match from one goroutine to another. The goroutine that plays the match
+// calls add. The goroutine that sends the positions to watchers calls next.
 type positions struct {
 	wake chan struct{} // gets a value when a position arrives and the feed is idle
 
@@ -91,9 +92,9 @@ func (p *positions) add(g *referee.Game) {
 	}
 }
 
-// next returns the next snapshot to show. The parameters describe what watchers have seen: the number of the
-// game, the number of its moves, and whether they saw its end. The snapshot is of the same game if its end was
-// not shown yet, otherwise of the newest game. If nothing is new, news is false.
+// next returns the next snapshot to show. The parameters describe what the watchers have seen: the number of the game
+// in the match, the number of its moves, and whether they saw its end. If they did not see its end, the snapshot is
+// of the same game, otherwise of the newest one. If there is nothing new, news is false.
 func (p *positions) next(number, moves int, over bool) (s snapshot, news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,8 +121,8 @@ func (m *match) markEnded() {
 	m.hub.pages.markStale(topicGames)
 }
 
-// join adds w to the sockets that watch the match, and sends to w the positions that its page does not have yet
-// according to its message a. It returns false if the match is over.
+// join adds w to the sockets that watch the match, and sends to w the positions that its page lacks. The message a
+// says which positions the page has. join returns false if the match is over.
 func (m *match) join(w *subscriber, a clientMessage) bool {
 	m.sending.Lock()
 	defer m.sending.Unlock()
@@ -175,8 +176,8 @@ func (m *match) dropIdleFeed() {
 	}
 }
 
-// run sends new positions to the watchers until ctx ends, in at most Limits.Frames messages a second. After the
-// end of a game it pauses for Options.Hold.
+// run sends new positions to the watchers until ctx ends, in at most Limits.Frames messages a second. After the end
+// of a game it waits for Options.Hold before it shows the next one.
 func (m *match) run(ctx context.Context) {
 	pause := time.Second / time.Duration(m.hub.Limits.Frames)
 	for {
@@ -227,7 +228,7 @@ func (m *match) advance() bool {
 	return true
 }
 
-// broadcast sends the frames that are newer than the mark before to all watchers.
+// broadcast sends all frames that are newer than the mark to all watchers.
 func (m *match) broadcast(before mark) {
 	if m.feed.failed {
 		return
@@ -249,8 +250,8 @@ func (m *match) broadcast(before mark) {
 	}
 }
 
-// encode returns a message with all frames from the frame with the ply (number of moves) first on. If that is the
-// oldest frame, the message also describes the game.
+// encode returns a message with the latest frames of the game. The argument first is the ply (number of moves) of the
+// first of them. If that is the oldest frame of the feed, the message also describes the game.
 func (m *match) encode(first int) (*socket.Broadcast, error) {
 	doc := m.feed.doc(first)
 	doc.Topic, doc.GameID = m.info.Topic, m.gameID(m.feed.number)
@@ -259,7 +260,7 @@ func (m *match) encode(first int) (*socket.Broadcast, error) {
 
 func (m *match) gameID(number int) string { return fmt.Sprintf("%s-%d", m.hub.boot, number) }
 
-// overDoc is the message that a match or a game of people is over. State is its final state, or "" if there
+// overDoc is the message that says that a match or a game of people is over. State is its final state, or "" if there
 // is no such match or game.
 type overDoc struct {
 	Topic string `json:"topic"`

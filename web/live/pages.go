@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Parts are those parts of a page that may change while it is open, as HTML.
+// Parts are the parts of a page that may change while the page is open, as HTML.
 type Parts struct {
 	Order []string          // keys in HTML of the parts that are rows of a list, in the order of the rows; may be empty
 	HTML  map[string]string // the parts by the values of the attribute data-part
@@ -31,8 +31,8 @@ type gamesDoc struct {
 	Matches []ListedGame `json:"matches"`
 }
 
-// refusedDoc is the message that a socket cannot watch a page, because too many pages are watched. The client
-// may try again.
+// refusedDoc is the message that a socket cannot watch a page, because too many pages are being watched. The client
+// may try again later.
 type refusedDoc struct {
 	Topic  string `json:"topic"`
 	Reason string `json:"refused"`
@@ -58,11 +58,11 @@ type pages struct {
 
 const maxLang = 5
 
-// addressShare is the divisor for the limit of each network address: all sockets of one address together may
-// watch Limits.Pages/addressShare pages, but at least 1.
+// addressShare limits the pages that all sockets of one network address together may watch, to
+// Limits.Pages/addressShare, but at least 1.
 const addressShare = 4
 
-// refusal returns the reason why sockets of an address cannot watch another page, or "" if they can. The
+// refusal returns the reason why clients at a network address cannot watch another page, or "" if they can. The
 // caller holds p.mu.
 func (p *pages) refusal(address netip.Addr) string {
 	most, all, own := p.hub.Limits.Pages, 0, 0
@@ -83,8 +83,8 @@ func (p *pages) refusal(address netip.Addr) string {
 	return ""
 }
 
-// watch adds w to the sockets that watch a page in the language lang, and sends the page's latest content to w.
-// topic names the page. The caller must call leave at the end. If too many pages are watched, watch sends a
+// watch adds w to the sockets that watch a page, and sends the latest content of the page to w. topic names the page,
+// and lang its language. The caller must call leave at the end. If too many pages are watched, watch sends a
 // refusedDoc to w and returns no error. It returns an error if the request is invalid.
 func (p *pages) watch(w *subscriber, topic, lang string) (leave func(), err error) {
 	if len(lang) > maxLang || topic == topicGames && lang != "" {
@@ -160,7 +160,7 @@ func (p *pages) markByEvent(ctx context.Context, e events.Event) {
 	}
 }
 
-// markStale makes the page with this topic (name) be rendered again in all languages.
+// markStale records that the page named topic must be rendered again, in each language in which it is watched.
 func (p *pages) markStale(topic string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -172,7 +172,8 @@ func (p *pages) markStale(topic string) {
 	}
 }
 
-// Refresh renders the page with this topic (name) again for the sockets that watch it. It does not wait for that.
+// Refresh makes the page named topic be rendered again. If its content has changed, it is sent to all sockets that
+// watch the page. Refresh does not wait for that.
 func (h *Hub) Refresh(topic string) { h.pages.markStale(topic) }
 
 func (p *pages) run(ctx context.Context) {
@@ -194,8 +195,8 @@ func (p *pages) run(ctx context.Context) {
 	}
 }
 
-// next returns a page that has to be rendered again. If the list of games is one of these pages, it comes
-// first. If there are none, ok is false.
+// next returns a page that has to be rendered again. The list of games has priority over other pages. If no page has
+// to be rendered, ok is false.
 func (p *pages) next() (key pageKey, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

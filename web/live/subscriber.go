@@ -22,8 +22,9 @@ type subscriber struct {
 	topics  map[string]func() // watched topics, with the function that stops watching each; used by the reader only
 }
 
-// Serve turns a request into a WebSocket that watches games and pages, by calling upgrade. It returns an error if
-// the visitor has too many sockets or upgrade fails. Otherwise it returns at once, and the socket stays open.
+// Serve opens a WebSocket, which watches games and pages, by calling upgrade. visitor is the client. It returns an
+// error if the visitor has too many sockets or upgrade fails. Otherwise it returns at once, and the socket stays
+// open.
 func (h *Hub) Serve(visitor admission.Visitor, upgrade func(socket.Limits) (*socket.Conn, error)) error {
 	w := &subscriber{Queue: h.queues.New(), hub: h, address: visitor.Address, topics: map[string]func(){}}
 	if err := h.admit(w, visitor); err != nil {
@@ -47,7 +48,7 @@ func (h *Hub) Serve(visitor admission.Visitor, upgrade func(socket.Limits) (*soc
 	return nil
 }
 
-// admit adds socket w. It returns an error if a limit is reached or the server stops.
+// admit adds socket w of the given visitor. It returns an error if a limit is reached or the server stops.
 func (h *Hub) admit(w *subscriber, visitor admission.Visitor) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -141,7 +142,7 @@ func (w *subscriber) watch(a clientMessage) (leave func(), err error) {
 	return nil, errMessage
 }
 
-// watchMatch makes socket w watch the match or game of people in message a. leave stops that. If the match is
+// watchMatch makes socket w watch the match or game of people that message a names. leave ends that. If the match is
 // not in progress, watchMatch only sends its state to w.
 func (h *Hub) watchMatch(w *subscriber, a clientMessage) (leave func()) {
 	h.mu.Lock()

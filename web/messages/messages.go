@@ -105,8 +105,8 @@ func (l *Language) addTable(prefix string, table map[string]any) {
 	}
 }
 
-// Text returns the text with a key. args are names and values in turn: each name in braces in the text is
-// replaced by its value. If there is no such text, Text returns the key; a test ensures that this does not
+// Text returns the text with a key in the language l. args are names and values in turn: each name in braces in the
+// text is replaced by its value. If there is no such text, Text returns the key; a test makes sure that this does not
 // happen.
 func (l *Language) Text(key string, args ...any) string {
 	t, ok := l.Texts[key]
@@ -133,9 +133,9 @@ func (l *Language) Text(key string, args ...any) string {
 	return strings.NewReplacer(places...).Replace(text)
 }
 
-// TextsJSON returns texts for scripts: a JSON object that maps the tag of each language to an object of
-// texts. It includes the texts whose keys begin with one of the prefixes; the keys in the object are without
-// the prefix. It returns nil if there are no such texts. It escapes <, > and &.
+// TextsJSON returns texts for scripts, as a JSON object. It maps the tag of each of the given languages to an object
+// of texts. This has the texts whose keys begin with one of the prefixes, under keys without the prefix. In the JSON,
+// <, > and & are escaped. If there are no such texts, TextsJSON returns nil.
 func TextsJSON(prefixes []string, languages ...*Language) ([]byte, error) {
 	all, none := map[string]map[string]any{}, true
 	for _, l := range languages {
@@ -173,8 +173,8 @@ var matcher = language.NewMatcher(func() (tags []language.Tag) {
 	return tags
 }())
 
-// Choose returns the index of tag in Languages. If Languages does not contain tag, it returns the index of
-// the language that header prefers. header is the Accept-Language header of a request.
+// Choose returns an index in Languages. It is that of the language tag if Languages contains tag, and otherwise that
+// of the language that header prefers. header is the Accept-Language header of a request.
 func Choose(tag, header string) int {
 	if i := slices.Index(Languages, tag); i >= 0 {
 		return i

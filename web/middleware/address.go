@@ -37,9 +37,9 @@ func (m *Middleware) addressOf(r *http.Request) netip.Addr {
 	return addr
 }
 
-// lastClient reads header, the value of X-Forwarded-For, from its end, and returns the first address that is not a
-// trusted proxy. If all are trusted, it returns the leftmost address. At an entry that is not an address it returns
-// false and the last address that it has read, or the zero Addr if it has read none.
+// lastClient reads header, the value of X-Forwarded-For, from its end. It returns the first address that is not a
+// trusted proxy or, if all are trusted, the leftmost address. At an entry that is not an address it stops: ok is
+// false, and client is the last address that it has read, or the zero Addr.
 func (m *Middleware) lastClient(header string) (client netip.Addr, ok bool) {
 	hops := strings.Split(header, ",")
 	for _, hop := range slices.Backward(hops) {
@@ -75,9 +75,9 @@ func parseHop(text string) (addr netip.Addr, err error) {
 	return addr.Unmap(), nil
 }
 
-// reportProxy logs, once, that a trusted proxy does not tell the addresses of its clients, which then share the limits
-// of one address. header is the value of X-Forwarded-For. If it is empty, reportProxy logs only for a browser: r may
-// come from a program on the proxy's machine, such as timba.
+// reportProxy logs, once, that a trusted proxy does not tell the addresses of its clients, so that all of them share
+// the limits of one address. header is the value of X-Forwarded-For in r. If it is empty, reportProxy logs only if r
+// comes from a browser: it may otherwise come from a program on the proxy's machine, such as timba.
 func (m *Middleware) reportProxy(r *http.Request, proxy netip.Addr, header string) {
 	if header == "" && !strings.HasPrefix(r.UserAgent(), "Mozilla/") {
 		return
@@ -93,10 +93,12 @@ func (m *Middleware) isTrusted(addr netip.Addr) bool {
 	return slices.ContainsFunc(m.Proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// ReadOrigin corrects Host, which a proxy may have replaced. If r comes from a page of this site, it returns a copy of
-// r with the host in the header Origin, and otherwise r. The page is of this site if Origin is the configured address
-// of the site, or if its host is, apart from a default port, Host or the host that a trusted proxy names in
-// X-Forwarded-Host. A page of another site can set neither Host nor X-Forwarded-Host.
+// ReadOrigin corrects the host of a request, which a proxy may have replaced. If r comes from a page of this site, it
+// returns a copy of r with the host in the header Origin; otherwise it returns r.
+//
+// A page is of this site if its Origin is the configured address of the site, or if the host in Origin is the
+// request's Host, or the X-Forwarded-Host that a trusted proxy has set. A default port makes no difference. A page of
+// another site can set neither Host nor X-Forwarded-Host.
 func (m *Middleware) ReadOrigin(r *http.Request) *http.Request {
 	origin, err := url.Parse(r.Header.Get("Origin"))
 	if err != nil || origin.Host == "" || origin.Host == r.Host {

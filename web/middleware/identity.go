@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/ladder/service"
 )
 
-// bearer returns the token in the Authorization header of a request, or "" if there is no such header. It
-// returns an error if the header has another form than "Bearer TOKEN".
+// bearer returns the token in the Authorization header of r, or "" if r has no such header. It returns an error if
+// the header does not have the form "Bearer TOKEN", or occurs more than once.
 func bearer(r *http.Request) (token string, err error) {
 	header := r.Header.Get("Authorization")
 	if header == "" {
@@ -24,8 +24,8 @@ func bearer(r *http.Request) (token string, err error) {
 	return token, nil
 }
 
-// Bearer identifies the client by the token in the Authorization header, and counts the request against the
-// client's rate limit, as Identify does.
+// Bearer identifies the client by the token in the Authorization header, as Identify does with a key. It also counts
+// the request against the client's rate limit.
 func (m *Middleware) Bearer(w http.ResponseWriter, r *http.Request) error {
 	token, err := bearer(r)
 	if err != nil {
@@ -34,10 +34,10 @@ func (m *Middleware) Bearer(w http.ResponseWriter, r *http.Request) error {
 	return m.Identify(w, r, token, m.Service.TokenActor)
 }
 
-// Identify finds out who sends r, and stores the result in the Request. key is a token or the key of a
-// session, for which find returns the actor. If key is "", the client is anonymous. Identify also counts the
-// request against the rate limit of the person or of the address. It returns the error of find or of an
-// exceeded limit. Each request must call Identify or Bearer once.
+// Identify finds out who sends r, and stores the result in the Request. key is a token or the key of a session; find
+// returns the actor to whom it belongs. If key is "", the client is anonymous. Identify also counts the request
+// against the rate limit of the person or, if nobody is signed in, of the network address. It returns the error of
+// find or of an exceeded limit. For each request, either Identify or Bearer must be called once.
 func (m *Middleware) Identify(w http.ResponseWriter, r *http.Request, key string, find func(context.Context, string) (service.Actor, error)) error {
 	in := RequestOf(r)
 	if key == "" {
@@ -51,10 +51,10 @@ func (m *Middleware) Identify(w http.ResponseWriter, r *http.Request, key string
 	return m.count(w, in, err)
 }
 
-// count counts a request against the rate limit of the person who sends it. If the person is unknown, for
-// example because identifying the client failed with err, it counts against the limit of the client's
-// address, which slows down the guessing of keys. Requests for cheap pages have a separate limit. count
-// returns the error of an exceeded limit, otherwise err.
+// count counts a request against a rate limit, and returns the error of an exceeded limit, otherwise err. err is the
+// error of identifying the client, or nil. The limit is that of the person who sends the request. If the person is
+// unknown, it is that of the client's address, which slows down the guessing of keys. Requests for cheap pages have a
+// separate limit.
 func (m *Middleware) count(w http.ResponseWriter, in *Request, err error) error {
 	switch {
 	case in.Cheap && err == nil:

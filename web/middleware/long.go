@@ -15,9 +15,8 @@ import (
 
 // Requests that take long are limited by Places.
 
-// ReceiveUpload stores the archive u as the next version of a bot. size is its length in bytes; a negative
-// size means that the length is unknown. ReceiveUpload fails if a limit of simultaneous uploads is reached,
-// or if the upload is slower than Pace.
+// ReceiveUpload stores the upload u as the next version of a bot. size is its length in bytes, or negative if
+// unknown. It fails if a limit of simultaneous uploads is reached, or if the upload is slower than Pace.
 func (m *Middleware) ReceiveUpload(w http.ResponseWriter, r *http.Request, u service.Upload, size int64) (v ladder.Version, err error) {
 	in := RequestOf(r)
 	if err := m.Service.CheckSubmit(in.Actor, u.Bot, size); err != nil {
@@ -33,8 +32,8 @@ func (m *Middleware) ReceiveUpload(w http.ResponseWriter, r *http.Request, u ser
 	return m.Service.Submit(r.Context(), in.Actor, u, received)
 }
 
-// Upgrade turns a request into a WebSocket, as socket.Upgrade does. The WebSocket closes with CloseRefused as
-// soon as the token or session of the request no longer gives access.
+// Upgrade turns a request into a WebSocket, as socket.Upgrade does. When the token or session of the request becomes
+// invalid, the WebSocket is closed with the code CloseRefused.
 func (m *Middleware) Upgrade(w http.ResponseWriter, r *http.Request, l socket.Limits) (*socket.Conn, error) {
 	c, err := socket.Upgrade(w, m.ReadOrigin(r), l)
 	if by := RequestOf(r).Actor; err == nil && (by.Token.ID != 0 || by.Session != 0) {
@@ -58,8 +57,8 @@ func (m *Middleware) StartStream(r *http.Request) (leave func(), err error) {
 	return leave, err
 }
 
-// SendUpload answers with the original upload of the version in the path, byte for byte. Only the owner may
-// have it.
+// SendUpload answers with the uploaded file of the version in the path, byte for byte. It returns an error unless the
+// sender of the request owns the bot.
 func (m *Middleware) SendUpload(w http.ResponseWriter, r *http.Request) error {
 	number, err := PathID(r, "version")
 	if err != nil {
@@ -87,9 +86,9 @@ func (m *Middleware) SendUpload(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// AwaitSubmission waits until the submission (the build and checks of an uploaded version) with this ID is done,
-// ready returns true for its progress, or the duration wait has passed. It returns the progress. If wait is 0, it
-// returns at once. It fails if the person or the address has too many waiting requests.
+// AwaitSubmission waits until a submission (the build and checks of an uploaded version) is done or ready returns
+// true for its progress, but no longer than wait. It returns the progress. id is the ID of the version. If wait is 0,
+// it returns at once. It returns an error if the person or the address has too many waiting requests.
 func (m *Middleware) AwaitSubmission(r *http.Request, id int64, wait time.Duration, ready func(service.SubmissionProgress) bool) (service.SubmissionProgress, error) {
 	in := RequestOf(r)
 	p, err := m.Service.Submission(r.Context(), in.Actor, id)

@@ -68,7 +68,7 @@ const (
 	pagesForOne            = 10   // as many requests for cheap pages are allowed for each other request
 )
 
-// New returns a Middleware.
+// New returns a Middleware with the options o.
 func New(o Options) *Middleware {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Pace = cmp.Or(o.Pace, DefaultPace)
@@ -103,15 +103,15 @@ type requestKey struct{}
 // RequestOf returns the Request of r, which must have passed Middleware.Wrap; otherwise RequestOf panics.
 func RequestOf(r *http.Request) *Request { return r.Context().Value(requestKey{}).(*Request) }
 
-// RecordAnswer returns a writer that writes to w and records that the route has begun its answer.
-// HasAnswerBegun is then true even while w, which compresses, still has the answer in a buffer.
+// RecordAnswer returns a writer that writes to w and notes when the answer begins. HasAnswerBegun then returns true,
+// even while w, which compresses, still holds the answer in a buffer.
 func (in *Request) RecordAnswer(w http.ResponseWriter) http.ResponseWriter {
 	in.inner = &recorder{ResponseWriter: w}
 	return in.inner
 }
 
-// Visitor returns the person who sends the request, and the client's address. Limits apply to the address if
-// nobody is signed in.
+// Visitor returns the person who sends the request, and the client's address. Limits apply to the person or, if
+// nobody is signed in, to the address.
 func (in *Request) Visitor() admission.Visitor {
 	return admission.Visitor{Person: in.Person.ID, Address: in.Address}
 }
@@ -168,9 +168,9 @@ const (
 	answerTime = 90 * time.Second // for the whole request; longer than the longest wait
 )
 
-// Wrap returns a handler that passes all requests, also those without a route, through the middleware and then to the
-// handler next: it attaches a Request, sets headers and deadlines, recovers from panics, and writes the log and the
-// metrics. It neither identifies the client nor counts the request; see Identify.
+// Wrap returns a handler that passes all requests, also those without a route, through the middleware and then to
+// next. It attaches a Request, sets headers and deadlines, recovers from panics, and writes the log and the metrics.
+// It neither identifies the client nor counts the request; see Identify.
 func (m *Middleware) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -248,8 +248,8 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 
 type closingKey struct{}
 
-// closing returns a channel that is closed when the server of a request shuts down. ctx is the context of the
-// request. If the server is not from NewServer, closing returns nil.
+// closing returns a channel that is closed when the server that received a request shuts down. ctx is the context of
+// the request. If the server was not made by NewServer, closing returns nil.
 func closing(ctx context.Context) <-chan struct{} {
 	c, _ := ctx.Value(closingKey{}).(<-chan struct{})
 	return c

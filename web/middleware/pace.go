@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Pace is the slowest permitted speed of a transfer. At any moment, a transfer may be late by at most Window,
-// compared with a transfer at Rate. Parts that are faster than Rate reduce the delay.
+// Pace is the slowest permitted speed of a transfer: Rate, in bytes a second. A transfer may be late by at most
+// Window, compared with a transfer at exactly Rate. It catches up while it is faster than Rate.
 type Pace struct {
 	Rate   int64 // in bytes a second
 	Window time.Duration

@@ -101,8 +101,8 @@ func Seconds(d time.Duration) string {
 	return strconv.Itoa(max(1, int((d+time.Second-1)/time.Second)))
 }
 
-// failureOf returns the error to log for err, with its text and cause. If err is not a failure of the server,
-// such as the error of a disconnected client, failureOf returns nil.
+// failureOf returns the error to log for err, with its text and cause. It returns nil if err is not a failure of the
+// server, but for example the error of a disconnected client.
 func failureOf(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
@@ -124,8 +124,8 @@ func failureOf(err error) error {
 	return errors.Join(errors.New(e.Text.String()), cause)
 }
 
-// writeProblem answers with p, a document of RFC 9457. If the time after is not 0, it is the value of the header
-// Retry-After. writeProblem removes headers that a route has set for another answer.
+// writeProblem answers with p, a document of RFC 9457. after is the time for the header Retry-After, which is left
+// out if it is 0. writeProblem removes headers that a route has set for another answer.
 func writeProblem(w http.ResponseWriter, r *http.Request, p wire.Problem, after time.Duration) {
 	h := w.Header()
 	for _, name := range []string{"ETag", "Content-Disposition", "Location", "Content-Encoding"} {

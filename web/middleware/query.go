@@ -52,8 +52,8 @@ func (q *Query) Text(name string) string {
 	return ""
 }
 
-// Fail records an error about the parameter called name, unless an error is already recorded. format and args
-// say what is wrong with it, and hint what to try.
+// Fail records an error about the parameter called name, unless an error is already recorded. format and args make
+// the text that says what is wrong with the parameter. hint says what to try.
 func (q *Query) Fail(name string, hint phrase.Text, format string, args ...any) {
 	if q.err == nil {
 		q.err = &ladder.Error{Code: ladder.Invalid, Text: phrase.New("%s %s", name, phrase.New(format, args...)), Hint: hint}
@@ -75,7 +75,8 @@ func (q *Query) Number(name string, low, high, fallback int64) int64 {
 	return n
 }
 
-// Flag returns the value of the parameter called name, which is true or false, or nil if it is absent or invalid.
+// Flag returns the value of the parameter called name, which must be true or false. It returns nil if the parameter
+// is absent or invalid.
 func (q *Query) Flag(name string) *bool {
 	switch text := q.Text(name); text {
 	case "":
@@ -89,8 +90,8 @@ func (q *Query) Flag(name string) *bool {
 	}
 }
 
-// Choice returns the value of the parameter called name, which must be one of words, or "" if it is absent or
-// invalid.
+// Choice returns the value of the parameter called name, which must be one of words. It returns "" if the parameter
+// is absent or invalid.
 func (q *Query) Choice(name string, words ...string) string {
 	text := q.Text(name)
 	if text != "" && !slices.Contains(words, text) {
@@ -100,8 +101,8 @@ func (q *Query) Choice(name string, words ...string) string {
 	return text
 }
 
-// Duration returns the value of the parameter called name, a duration such as 30s of at most high, or 0 if it
-// is absent or invalid.
+// Duration returns the value of the parameter called name, a duration such as 30s, which must be at most high. It
+// returns 0 if the parameter is absent or invalid.
 func (q *Query) Duration(name string, high time.Duration) time.Duration {
 	text := q.Text(name)
 	if text == "" {
@@ -115,8 +116,8 @@ func (q *Query) Duration(name string, high time.Duration) time.Duration {
 	return d
 }
 
-// CursorID returns the number in the cursor (where a page of a list starts) that the parameter called name
-// contains, such as the ID of the last item on the previous page. If the parameter is absent, it returns 0, which
+// CursorID returns the number in the parameter called name, which contains a cursor (where a page of a list starts).
+// It is, for example, the ID of the last item on the previous page. If the parameter is absent, it returns 0, which
 // means the first page. kind is the prefix of the list's cursors. A cursor with another prefix is an error.
 func (q *Query) CursorID(name, kind string) int64 {
 	text := q.Text(name)
@@ -132,8 +133,8 @@ func (q *Query) CursorID(name, kind string) int64 {
 	return n
 }
 
-// CursorOf returns a cursor, the place where a page of a list starts. It consists of kind, which identifies the list,
-// and key, such as "match-17". CursorID reads it.
+// CursorOf returns a cursor, which says where a page of a list starts, such as "match-17". kind identifies the list,
+// and key the place in it. CursorID reads it.
 func CursorOf(kind string, key int64) string { return kind + "-" + strconv.FormatInt(key, 10) }
 
 // Err returns the first error, or nil. Unlike Check, it ignores parameters that no method has read.
@@ -160,8 +161,8 @@ func (q *Query) Check() error {
 // at least 1.
 func PathID(r *http.Request, name string) (int64, error) { return PathNumber(r, name, 1) }
 
-// PathNumber returns the number in the path parameter called name, which must be at least low. Error messages say
-// that there is no such thing of the kind name.
+// PathNumber returns the number in the path parameter called name. If it is not a number of at least low, the error
+// says that there is no such thing; name is what the error calls the thing.
 func PathNumber(r *http.Request, name string, low int64) (int64, error) {
 	text := r.PathValue(name)
 	n, err := strconv.ParseInt(text, 10, 64)

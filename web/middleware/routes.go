@@ -23,7 +23,8 @@ func FindRoute(mux *http.ServeMux, r *http.Request) (known bool, methods string)
 	return false, http.Header(w).Get("Allow")
 }
 
-// NotAllowed returns the error for a request whose path supports only other methods, such as "GET, HEAD".
+// NotAllowed returns the error for a request whose method the path does not support. methods are the methods that it
+// supports, such as "GET, HEAD".
 func NotAllowed(r *http.Request, methods string) error {
 	return ladder.Errorf(MethodNotAllowed, "try "+methods, "%q does not support %s", ladder.Clip(r.URL.Path), ladder.Clip(r.Method))
 }

@@ -18,9 +18,9 @@ type Choice struct {
 	Game    string
 	Options map[string]string // options of the game by name; missing ones have the defaults of TableOptions
 	Seat    int               // the seat of the person who opens the table
-	// OtherPlayers has the players of the seats after Seat, in order; after the last seat comes the first. Each
-	// is Invited or the name of a bot. At least one is needed. If there are fewer than other seats, the list is
-	// repeated.
+	// OtherPlayers has the players of the other seats, in the order of play, beginning with the seat after Seat. Each
+	// element is the name of a bot, or Invited for a person. There must be at least one. If there are fewer elements
+	// than other seats, the list is repeated.
 	OtherPlayers []string
 	Bank         time.Duration // the time of each person for the whole game, one of Banks; 0 means that people have no clock
 	Listed       bool          // the site lists the table while it waits, so that anybody can sit down
@@ -30,15 +30,16 @@ type Choice struct {
 	ReservedFor map[int]service.Actor
 }
 
-// Invited in the list Choice.OtherPlayers means a person who comes by the link of the table. No bot has this name.
+// Invited, as an element of Choice.OtherPlayers, means a person who comes by the link of the table. No bot has this
+// name.
 const Invited = "+"
 
-// Banks are the clocks that a person may choose: the total time of the person for all moves of a game.
+// Banks are the choices for the total time that a person has for all moves of a game.
 var Banks = []time.Duration{5 * time.Minute, 15 * time.Minute}
 
-// resolveChoice sets x.Variant, x.Seats and x.memory from x.Choice. Seats have the present versions of the bots,
-// and memory is the number of bytes that the bots need. actor is the person who opens the table and gets the
-// chosen seat. resolveChoice fails if the choice is invalid.
+// resolveChoice sets x.Variant, x.Seats and x.memory according to x.Choice. The bots play with their present
+// versions. x.memory is the number of bytes that the bots need. actor is the person who opens the table and gets the
+// chosen seat. It returns an error if the choice is invalid.
 func (x *Table) resolveChoice(ctx context.Context, actor service.Actor) error {
 	c := &x.Choice
 	if _, err := games.Find(c.Game); err != nil {
@@ -98,8 +99,8 @@ func (t *Tables) liveVersion(ctx context.Context, name string, variant *rules.Va
 	return v, err
 }
 
-// TableOptions returns given, the options of a game by name. It adds missing options whose default is another one where
-// people play, such as a start without random moves. If the game does not exist, it returns given.
+// TableOptions returns the options in given, by name, and adds options that have another default when people play,
+// such as a start without random moves. If the game does not exist, it returns given unchanged.
 func TableOptions(game string, given map[string]string) map[string]string {
 	g, err := games.Find(game)
 	if err != nil {

@@ -79,8 +79,8 @@ type Limits struct {
 	Silence     time.Duration // a connection without a message for this long is closed
 }
 
-// LimitsOf returns the limits for l from the server's configuration. memory is the limit for the bots of all
-// games in bytes.
+// LimitsOf returns the limits of the games of people. l has the limits in the server's configuration. memory is the
+// limit for the bots of all these games, in bytes.
 func LimitsOf(l ladder.PlayLimits, memory int64) Limits {
 	return Limits{
 		PlayLimits: l, Memory: memory, Person: 2, Address: max(4, l.Games/2),
@@ -171,7 +171,7 @@ func (t *Tables) all() []*Table {
 	return slices.DeleteFunc(slices.Collect(maps.Values(t.tables)), func(x *Table) bool { return !x.isOpened() })
 }
 
-// Table returns the table with an ID, or nil if its game has ended or never existed.
+// Table returns the table with the given ID, or nil if its game has ended or never existed.
 func (t *Tables) Table(id string) *Table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -198,8 +198,8 @@ func (t *Tables) Offers(actor service.Actor) []*Table {
 	return slices.DeleteFunc(t.all(), func(x *Table) bool { return !x.IsReservedFor(actor) || x.Seat(actor) >= 0 })
 }
 
-// Rematch returns the table at which people are awaited for a rematch of the finished game id, or nil if
-// there is none.
+// Rematch returns the table at which a rematch of the finished game with this ID waits for people, or nil if there is
+// none.
 func (t *Tables) Rematch(id string) *Table {
 	for _, x := range t.all() {
 		if x.Choice.After == id && x.Waiting() {
@@ -221,9 +221,9 @@ func (t *Tables) CheckPlayer(actor service.Actor) error {
 	return nil
 }
 
-// ClaimGuestGames moves the games in progress of a guest to the person as whom the guest has just signed in.
-// actor has both: the session of the guest, and the person. If a game cannot be moved, it stays with the
-// guest, and the error is logged.
+// ClaimGuestGames gives a guest's games in progress to the person's account, after the guest has signed in. actor
+// has the session of the guest and the ID of the person. If a game cannot be given to the person, the guest keeps
+// it, and the error is logged.
 func (t *Tables) ClaimGuestGames(ctx context.Context, actor service.Actor) {
 	for _, x := range t.TablesOf(actor) {
 		if err := x.assignSeat(ctx, actor); err != nil {
@@ -232,9 +232,10 @@ func (t *Tables) ClaimGuestGames(ctx context.Context, actor service.Actor) {
 	}
 }
 
-// Open opens a table for actor with choice c, and prepares its bots. The game starts when all people have sat down
-// and connected. If actor is a guest without a session, Open creates one and returns its key; otherwise key is "".
-// If c is a rematch that another person has already opened, actor gets a seat at that table instead.
+// Open opens a table with the choice c for actor, and prepares its bots. The game starts when all people have sat
+// down and connected. If actor is a guest without a session, Open creates a session and returns its key; otherwise
+// key is "". If c is a rematch for which another person has already opened a table, actor gets a seat at that table
+// instead.
 func (t *Tables) Open(ctx context.Context, actor service.Actor, c Choice) (x *Table, key string, err error) {
 	if err := t.CheckPlayer(actor); err != nil {
 		return nil, "", err
@@ -283,8 +284,9 @@ func (t *Tables) Open(ctx context.Context, actor service.Actor, c Choice) (x *Ta
 	return x, key, nil
 }
 
-// joinRematch waits until another person has opened the table other for the same rematch, and gives actor a seat
-// there. If the other person fails to open it, joinRematch opens a table with choice c for actor.
+// joinRematch waits until another person has finished opening a table for the same rematch, and gives actor a seat
+// there. other is that table. If the other person fails to open it, joinRematch opens a table with the choice c for
+// actor.
 func (t *Tables) joinRematch(ctx context.Context, other *Table, actor service.Actor, c Choice) (*Table, string, error) {
 	select {
 	case <-other.moments.openFinished:
@@ -315,8 +317,8 @@ func (t *Tables) ClaimSeat(ctx context.Context, x *Table, actor service.Actor) (
 	return key, err
 }
 
-// reserveSeat takes a free seat at x for actor, a person or guest, and returns its number, or -1 if actor already
-// has a seat. It returns an error if no seat is free or actor has reached a limit.
+// reserveSeat reserves a free seat at x for actor, a person or guest, and returns its number. It returns -1 if actor
+// already has a seat, and an error if no seat is free or actor has reached a limit.
 func (t *Tables) reserveSeat(x *Table, actor service.Actor) (seat int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -336,9 +338,9 @@ func (t *Tables) SocketLimits() socket.Limits {
 	return l
 }
 
-// admit adds table x to t, and reserves memory for its bots. It returns an error if a limit is reached or the
-// server stops. If another table already waits for people for the same rematch, admit returns that table as other
-// and does not add x.
+// admit adds table x to t, and reserves memory for its bots. It returns an error if a limit is reached or the server
+// stops. If there is already another table that waits for people for the same rematch, admit returns that table and
+// does not add x.
 func (t *Tables) admit(x *Table) (other *Table, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -362,10 +364,10 @@ func (t *Tables) admit(x *Table) (other *Table, err error) {
 	return nil, nil
 }
 
-// releaseIdle ends an idle game so that the table x has a place within the limits, and waits until that game is stored.
-// A game is idle if its person plays only against bots, without a clock, and has made no move for Limits.Spare. Of the
-// idle games whose end makes room for x, it ends the one whose person has been away longest. It returns false if there
-// is no such game, or if ctx ends first.
+// releaseIdle makes room for the table x, which would exceed the limits, by ending an idle game. It waits until that
+// game is stored. In an idle game, a person plays only against bots, without a clock, and has made no move for
+// Limits.Spare. Among the idle games whose end would make room, it chooses the one that has been idle for the longest
+// time. It returns false if there is none, or if ctx ends first.
 func (t *Tables) releaseIdle(ctx context.Context, x *Table) bool {
 	t.mu.Lock()
 	var longest *Table
@@ -394,7 +396,7 @@ func (t *Tables) releaseIdle(ctx context.Context, x *Table) bool {
 	}
 }
 
-// isOpened reports whether Tables.Open has finished with the table, successfully or not. After a failure,
+// isOpened reports whether Tables.Open has finished opening the table, successfully or not. If it has failed,
 // x.tables no longer contains the table.
 func (x *Table) isOpened() bool {
 	select {
@@ -405,9 +407,9 @@ func (x *Table) isOpened() bool {
 	}
 }
 
-// checkLimits returns an error if a further seat for actor at table would exceed a limit of games: that of
-// the person, of the network address or of the server. A guest opens no table when three quarters of the
-// server's games are in progress. The caller holds t.mu.
+// checkLimits returns an error if a further seat for actor at a table would exceed a limit on the number of games:
+// that of the person, of the network address or of the server. A guest cannot open a table while the server has three
+// quarters of the games that it allows. The caller holds t.mu.
 func (t *Tables) checkLimits(actor service.Actor, table *Table) error {
 	own, near, all := 0, 0, 0
 	l := admission.Limits{Person: t.Limits.Person, Address: t.Limits.Address, Total: t.Limits.Games, Subject: phrase.New("games"), Hint: phrase.New("end one, or try again later")}

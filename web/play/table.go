@@ -42,7 +42,7 @@ type Table struct {
 	ownershipMu sync.Mutex  // held while the game is stored and while a seat changes to another person
 }
 
-// moments has channels that close when a game of people reaches certain points.
+// moments has channels that are closed when a game of people reaches certain points.
 type moments struct {
 	openFinished chan struct{} // the table is stored, or could not be
 	allSeated    chan struct{} // no seat waits for a person
@@ -78,8 +78,8 @@ type Seat struct {
 	moveDeadline time.Time          // when the person, without a bank, has to have moved
 }
 
-// prepare returns the players of all seats in the form in which the referee plays them: bots in their
-// sandboxes, and people through their connections. The files of the bots exist until ctx ends.
+// prepare returns the players of all seats as contestants for the referee: bots in their sandboxes, and people behind
+// their connections. The files of the bots exist until ctx ends.
 func (x *Table) prepare(ctx context.Context) (bots []match.Contestant, err error) {
 	for _, s := range x.Seats {
 		if s.stream != nil {
@@ -99,7 +99,7 @@ func (x *Table) prepare(ctx context.Context) (bots []match.Contestant, err error
 	return bots, nil
 }
 
-// bankMargin is how much longer than the bank a person may take, because moves travel over the network.
+// bankMargin is how much a person may exceed the total time for a game, because moves travel over the network.
 const bankMargin = time.Second
 
 // Names returns the name of each seat's player, as in the replay. No two seats have the same name.
@@ -135,8 +135,8 @@ func (x *Table) hasGuestFrom(address netip.Addr) bool {
 	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Player.Person.ID == 0 && s.Player.Address == address })
 }
 
-// reserveSeat takes a free seat for actor, a person or guest, and returns its number: one that is reserved for
-// actor, or otherwise one that is reserved for nobody. It returns an error if there is none. The caller must call
+// reserveSeat reserves a free seat for actor, a person or guest, and returns its number. It prefers a seat that is
+// reserved for actor to one that is reserved for nobody. It returns an error if there is none. The caller must call
 // finishClaim afterwards.
 func (x *Table) reserveSeat(actor service.Actor) (seat int, err error) {
 	x.mu.Lock()
@@ -156,8 +156,9 @@ func (x *Table) reserveSeat(actor service.Actor) (seat int, err error) {
 	return seat, nil
 }
 
-// finishClaim completes what reserveSeat began. stored reports whether the store now has the player of the seat.
-// If stored is false, finishClaim frees the seat. session is the ID of the guest's session, or 0.
+// finishClaim completes the reservation of a seat by reserveSeat. stored reports whether the store now has the player
+// of the seat; if not, finishClaim frees the seat. session is the ID of the guest's session, or 0 for a person with
+// an account.
 func (x *Table) finishClaim(seat int, session int64, stored bool) {
 	x.mu.Lock()
 	s := x.Seats[seat]
@@ -261,9 +262,9 @@ func (x *Table) store(ctx context.Context) (key string, err error) {
 	return key, err
 }
 
-// assignSeat moves the seat of a guest to the person as whom the guest has signed in. actor has both: the
-// session of the guest, and the person. assignSeat does nothing if the guest has no seat here, or if the
-// person already has another one.
+// assignSeat gives the seat of a guest to the person as whom the guest has signed in. actor has the session of the
+// guest and the ID of the person. It does nothing if the guest has no seat here, or if the person already has another
+// one.
 func (x *Table) assignSeat(ctx context.Context, actor service.Actor) error {
 	x.ownershipMu.Lock()
 	defer x.ownershipMu.Unlock()
@@ -339,9 +340,9 @@ type Connection interface {
 	Done() <-chan struct{} // closes when the connection closes
 }
 
-// Attach exchanges the lines of the protocol between the person's seat and the page behind c, until c closes;
-// see socket.LineStream. The game starts when all people have connected. After the game, Attach closes c only
-// when the game has been stored.
+// Attach connects the page of the person at seat to the game. It exchanges the lines of the protocol over c until c
+// closes; see socket.LineStream. The game starts when all people have connected. After the game, Attach does not
+// close c before the game has been stored.
 func (x *Table) Attach(seat int, c Connection) error {
 	s := x.Seats[seat]
 	x.mu.Lock()
@@ -414,7 +415,7 @@ func (x *Table) closeStreams(why error) {
 // Done returns a channel that closes when the game has ended and is stored.
 func (x *Table) Done() <-chan struct{} { return x.moments.gameStored }
 
-// soloTurn returns when the current turn began. ok is false unless it is the turn of a person who plays only against
+// soloTurn returns when the current turn began. ok is true only if it is the turn of a person who plays only against
 // bots and without a clock.
 func (x *Table) soloTurn() (began time.Time, ok bool) {
 	x.mu.Lock()
@@ -431,8 +432,8 @@ func (x *Table) MoveLimit() time.Duration {
 	return x.tables.Limits.Move
 }
 
-// TimeLeft returns the time that the person at seat has left for the move. If it is not the person's turn, or the time
-// has no limit, ok is false.
+// TimeLeft returns the time that the person at seat has left for the current move. ok is false if it is not the
+// person's turn, or if the time has no limit.
 func (x *Table) TimeLeft(seat int) (left time.Duration, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -443,8 +444,9 @@ func (x *Table) TimeLeft(seat int) (left time.Duration, ok bool) {
 	return max(0, time.Until(s.moveDeadline)), s.timer != nil && !x.solo
 }
 
-// Refusal returns the rule of the game that forbids the person at seat to make a move, or nil if no rule does. move is
-// in the notation of the protocol. Refusal returns an error if the seat is not to move or the text is no move.
+// Refusal returns the rule of the game that forbids the given move to the person at seat, or nil if no rule forbids
+// it. move is in the notation of the protocol. Refusal returns an error if it is not the turn of the seat, or if move
+// is not a move at all.
 func (x *Table) Refusal(seat int, move string) (*rules.Refusal, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -494,9 +496,10 @@ func (x *Table) recordPosition(g *referee.Game) {
 	}
 }
 
-// runMoveClock limits the time for each move of a person who has no bank: to Limits.Move, after which the person
-// forfeits, or in a game against bots alone to Limits.Idle, after which the game ends without a result. It is called with all lines between the
-// referee and the seats. It starts the clock when the referee asks for a move, and stops it when the move arrives.
+// runMoveClock limits the time for each move of a person, unless the person has a total time for the game. The limit
+// is Limits.Move, after which the person forfeits the game. In a game of one person against bots it is Limits.Idle,
+// after which the game ends without a result. The clock starts when the referee asks for a move, and stops when the
+// move arrives: runMoveClock is called with each line t between the referee and a seat.
 func (x *Table) runMoveClock(t referee.Traffic) {
 	s := x.Seats[t.Seat]
 	switch {
@@ -568,8 +571,8 @@ func (x *Table) run(ctx context.Context, bots []match.Contestant) {
 	}
 }
 
-// await waits until the channel done closes. If this takes longer than limit, await returns the error late.
-// If ctx ends first, it returns the cause of ctx.
+// await waits until the channel done is closed. If this takes longer than limit, it returns the error in the argument
+// late. If ctx ends first, it returns the cause of ctx.
 func await(ctx context.Context, done <-chan struct{}, limit time.Duration, late error) error {
 	select {
 	case <-done:

@@ -41,7 +41,7 @@ type ClientOptions struct {
 	Games      []string // games that a new version plays, as in "brisca players=2"; if nil, those of the previous version or, without one, all games
 	NewVersion bool     // submit a new version even if one is live
 	Command    []string // the program and its arguments, started for each session
-	// Serve, unless nil, plays in place of the processes of Command; see match.Contestant.Serve.
+	// Serve, unless nil, plays instead of processes of Command; see match.Contestant.Serve.
 	Serve       func(lines io.Reader, answers io.Writer) error
 	Stderr      io.Writer // the standard error of the processes; if nil, os.Stderr
 	SingleMatch bool      // leave after one match as with Connector.Leave, but without the event Leaving
@@ -49,7 +49,8 @@ type ClientOptions struct {
 	OnEvent func(ClientEvent)
 }
 
-// Connector connects a local program to a server as a remote bot.
+// Connector connects a bot on this machine to a server, over the network, so that the bot plays in the server's
+// matches.
 type Connector struct {
 	ClientOptions
 
@@ -79,8 +80,8 @@ type ClientEvent struct {
 	Leaving    bool // the client plays no more matches; those in progress continue
 }
 
-// report calls OnEvent with an event, after the calls for earlier events have returned. report itself returns
-// at once, because OnEvent may take long and may call Leave. The caller holds c.mu.
+// report passes event s to OnEvent, after the calls for earlier events have returned. It returns at once and does not
+// wait for OnEvent, which may take long and may call Leave. The caller holds c.mu.
 func (c *Connector) report(s ClientEvent) {
 	if c.OnEvent == nil {
 		return
@@ -102,7 +103,7 @@ const (
 	maxWait = time.Minute
 )
 
-// finalError is an error that the server sent, after which the client must not connect again.
+// finalError is an error after which the client must not connect again, because the server has sent it.
 type finalError struct{ error }
 
 func (e finalError) Unwrap() error { return e.error }
@@ -192,12 +193,13 @@ func (c *Connector) startLeaving() {
 	c.stopIfIdle()
 }
 
-// resultTime is how long a client that leaves waits for the result of its last match. offlineTime is how long
-// such a client, without a connection, tries to connect again to get that result.
+// resultTime is how long a client that leaves waits for the result of its last match. offlineTime is how long it
+// tries to connect again for that result if it has no connection.
 const resultTime, offlineTime = 10 * time.Second, time.Minute
 
-// stopIfIdle ends Run if the client is leaving, no process runs, and no match remains. If only the result of
-// a match is missing, it ends Run after resultTime or offlineTime. The caller holds c.mu.
+// stopIfIdle ends Run if the client is leaving, no process of the bot runs, and no match remains. If only the result
+// of a match is missing, it ends Run after resultTime or, without a connection, after offlineTime. The caller holds
+// c.mu.
 func (c *Connector) stopIfIdle() {
 	switch {
 	case !c.leaving || len(c.programs) > 0:
@@ -210,7 +212,7 @@ func (c *Connector) stopIfIdle() {
 	}
 }
 
-// stopAfter ends Run after the time d, unless a process then runs or the connection has changed meanwhile.
+// stopAfter ends Run after the time d, unless a process of the bot runs then or the connection has changed meanwhile.
 // The caller holds c.mu.
 func (c *Connector) stopAfter(d time.Duration) {
 	released, link := c.released, c.link
@@ -228,8 +230,8 @@ func (c *Connector) stop() {
 	c.cancel()
 }
 
-// connect opens one connection and serves it until it breaks. It always returns an error. It sets *reached to
-// true when the server has accepted the bot.
+// connect opens one connection and uses it until it breaks. It always returns an error. When the server has accepted
+// the bot, it sets *reached to true.
 func (c *Connector) connect(ctx context.Context, reached *bool) error {
 	ws, err := c.dial(ctx)
 	if err != nil {
@@ -319,8 +321,8 @@ func (c *Connector) dial(ctx context.Context) (*websocket.Conn, error) {
 	return nil, finalError{p}
 }
 
-// newHello returns the first frame that the client sends on a connection. It has the IDs of the sessions that
-// have a process, and of up to maxSessions matches without a result, the latest ones.
+// newHello returns the first frame that the client sends on a connection. It lists the sessions for which a process
+// runs, and the latest matches without a result, at most maxSessions of them.
 func (c *Connector) newHello() *hello {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -331,8 +333,8 @@ func (c *Connector) newHello() *hello {
 	}
 }
 
-// resume makes l the current connection. w is the server's answer to the connection, and took delay. resume continues
-// the sessions (processes of the bot in a match) that the server still has, and ends the others.
+// resume makes l the current connection. w is the server's answer to the connection, and delay is how long the answer
+// took. Each session (process of the bot in a match) continues if the server still has it, and is ended otherwise.
 func (c *Connector) resume(l *link, w *Welcome, delay time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -358,8 +360,9 @@ func (c *Connector) resume(l *link, w *Welcome, delay time.Duration) {
 	}
 }
 
-// startProgram starts the bot's process for the session, the part in a match, that o describes. The session uses
-// connection l. startProgram does nothing if the session exists already or there are maxSessions sessions.
+// startProgram starts a process of the bot for the session that o describes; a session is the bot's part in a match.
+// The session uses the connection l. If the session exists already, or if there are maxSessions sessions,
+// startProgram does nothing.
 func (c *Connector) startProgram(l *link, o *Opening) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -442,8 +445,8 @@ func (s ClientEvent) Text() string {
 	return ""
 }
 
-// text describes w, the server's answer to a connection, which took delay. If delay is so long that it stops clocks,
-// the text warns of that.
+// text describes w, the server's answer to a new connection. delay is how long the answer took. If delay is so long
+// that it stops clocks, the text warns of that.
 func (w *Welcome) text(delay time.Duration) string {
 	text := fmt.Sprintf("online as %s@%d: margin %d ms more for the wire, %d s to come back after a break; a message and its receipt take %d ms", w.Bot, w.Version, w.Allowance, w.Comeback, delay.Milliseconds())
 	if excess := delay.Milliseconds() - w.Slow; excess > 0 {

@@ -36,8 +36,8 @@ const (
 	paramInstance = "instance"
 )
 
-// frame is one message on the WebSocket between a bot's client and the server. Exactly one field is set, except
-// that Session is also set with Seat and with Shut, to name the session to which they belong.
+// frame is one message on the WebSocket between a bot's client and the server. Exactly one field is set, with one
+// exception: Session is set together with Seat or Shut, and names the session to which they belong.
 type frame struct {
 	Hello   *hello        `json:"hello,omitempty"`   // first frame of the client
 	Welcome *Welcome      `json:"welcome,omitempty"` // first frame of the server
@@ -97,8 +97,8 @@ const (
 	aliveTime   = 15 * time.Second // a connection without a message for this long is closed
 	maxFrame    = 128 << 10        // in bytes
 	maxFrames   = 2000             // frames that a bot may send in a second on average, and at once
-	// clientShare is the part of maxFrames that clients use, so that a difference of clocks never makes them
-	// exceed maxFrames.
+	// clientShare is the part of maxFrames that clients use. It is less than 1, so that clients do not exceed
+	// maxFrames even if clocks run differently.
 	clientShare = 0.9
 )
 
@@ -130,8 +130,8 @@ func (l *link) send(f frame) error {
 	return l.Write(f)
 }
 
-// newConn returns the connection of the session with this ID within the link, to which the link passes the frames
-// of the session from now on.
+// newConn returns the connection of the session with this ID over the link. From now on, the link passes the frames
+// of the session to it.
 func (l *link) newConn(id int64) *conn {
 	c := &conn{link: l, id: id, frames: make(chan socket.Frame), closed: make(chan struct{})}
 	l.mu.Lock()
@@ -158,7 +158,7 @@ func (l *link) deliver(f frame) {
 	}
 }
 
-// conn is the connection of one session (process of the bot) within a link.
+// conn is the connection of one session (process of the bot) over a link.
 type conn struct {
 	link     *link
 	id       int64

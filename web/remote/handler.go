@@ -39,7 +39,7 @@ func (h *Registry) Handler(m *middleware.Middleware) http.Handler {
 	})
 }
 
-// checkRequest returns an error unless r is a request for a WebSocket with a token whose scope is sufficient.
+// checkRequest returns an error unless r asks for a WebSocket and has a token with a sufficient scope.
 func checkRequest(r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return ladder.Errorf(middleware.MethodNotAllowed, "try GET", "%s does not support this method", Path)
@@ -55,8 +55,8 @@ func checkRequest(r *http.Request) error {
 
 var plainInstance = regexp.MustCompile(`^[A-Za-z0-9]{16,64}$`)
 
-// connectRequest is the content of a client's query parameters: the bot, and the version that the client
-// wants. instance identifies the client's process.
+// connectRequest has what a client asks for in its query parameters: the bot, and the version with which it plays.
+// instance identifies the client's process.
 type connectRequest struct {
 	store.RemoteVersion
 	instance string
@@ -82,7 +82,7 @@ func parseRequest(q url.Values) (a connectRequest, err error) {
 	return a, nil
 }
 
-// serve answers a request with a WebSocket and serves it until it ends. If it returns an error, it has not
+// serve turns a request into a WebSocket of a bot, and serves it until it ends. If it returns an error, it has not
 // answered the request.
 func (h *Registry) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Request) error {
 	v := middleware.RequestOf(r)
@@ -128,8 +128,8 @@ func (h *Registry) serve(m *middleware.Middleware, w http.ResponseWriter, r *htt
 // endWait is the longest time that a new client waits for an earlier client of the same bot to disconnect.
 const endWait = time.Second
 
-// awaitOldLink waits until an earlier client of the bot in ask, another process of the same owner, has
-// disconnected, but at most for endWait. It does not disconnect that client. person is the owner's ID.
+// awaitOldLink waits, for at most endWait, until an earlier client of the bot in ask has disconnected. That is
+// another process of the same owner, which awaitOldLink itself does not disconnect. person is the owner's ID.
 func (h *Registry) awaitOldLink(ask connectRequest, person int64) {
 	var old *link
 	h.mu.Lock()
@@ -161,7 +161,7 @@ func (b *bot) isConnected() bool {
 	}
 }
 
-// checkPlace is checkPlaceLocked for callers that do not hold h.mu.
+// checkPlace does the same as checkPlaceLocked, for callers that do not hold h.mu.
 func (h *Registry) checkPlace(ask connectRequest, person int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -198,8 +198,8 @@ func (h *Registry) checkPlaceLocked(ask connectRequest, person int64) error {
 	return l.Check(ofPerson, 0, all)
 }
 
-// reservePlace returns the bot of version v, and increments its pendingLinks for a connection that is about
-// to open. It returns an error if the bot cannot connect now.
+// reservePlace returns the bot of version v, and reserves a place for a connection that is about to open, by
+// incrementing the bot's pendingLinks. It returns an error if the bot cannot connect now.
 func (h *Registry) reservePlace(v ladder.Version, ask connectRequest) (*bot, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -216,7 +216,7 @@ func (h *Registry) reservePlace(v ladder.Version, ask connectRequest) (*bot, err
 	return b, nil
 }
 
-// serveLink serves connection l of bot b until it ends, and returns the reason as an error.
+// serveLink serves the connection l of bot b until it ends, and returns the reason for its end.
 func (h *Registry) serveLink(b *bot, l *link, ask connectRequest) error {
 	timer := time.AfterFunc(helloTime, func() { l.Shut(websocket.ClosePolicyViolation, "no hello") })
 	var f frame
@@ -249,9 +249,9 @@ func (h *Registry) serveLink(b *bot, l *link, ask connectRequest) error {
 	}
 }
 
-// admitLink makes l the current connection of bot b, and closes the previous one. sessions are the IDs of the
-// sessions for which the client still has a process; these sessions continue. Sessions of which the client
-// does not know yet also continue. In all other sessions, the bot forfeits because the connection was lost.
+// admitLink makes l the current connection of bot b, and closes the previous one. sessions has the IDs of the
+// sessions for which the client still has a process. These sessions continue, and so do sessions of which the client
+// does not know yet. In all other sessions, the bot forfeits because the connection was lost.
 func (h *Registry) admitLink(b *bot, l *link, ask connectRequest, sessions []int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -23,8 +23,9 @@ type program struct {
 // endTime is how long a process may run after its input has ended. Then it is killed.
 const endTime = 2 * time.Second
 
-// run starts command, passes lines between the process and the server, and returns when the process has
-// ended. If the command cannot be started, it sends the reason to the server.
+// run starts command, and passes lines between the process and the server until the process has ended. What the
+// process writes to standard error goes to stderr. If the command cannot be started, run sends the reason to the
+// server.
 func (p *program) run(command []string, stderr io.Writer) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stderr = stderr
@@ -58,7 +59,8 @@ func (p *program) run(command []string, stderr io.Writer) {
 	killAll(cmd) // also ends what the process has started
 }
 
-// serve calls play in place of a process, and passes lines between play and the server until the session ends.
+// serve calls play in place of a process of the bot, and passes lines between play and the server until the session
+// ends.
 func (p *program) serve(play func(io.Reader, io.Writer) error) {
 	answers, write := io.Pipe()
 	lines, feed := io.Pipe()

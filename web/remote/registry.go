@@ -56,9 +56,9 @@ type bot struct {
 type session struct {
 	Opening
 	seat *socket.LineStream
-	// announcedTo identifies the client (by its instance) that was sent the Opening and so has the process, or ""
-	// if there is none. The session continues over a new connection only if that is of the same client; see
-	// admitLink.
+	// announcedTo is the client, identified by its instance, to which the Opening was sent and which so has the
+	// process. It is "" if there is none. The session continues over a new connection only if that is of the same
+	// client; see admitLink.
 	announcedTo string
 }
 
@@ -138,9 +138,9 @@ func (h *Registry) Online(version int64) bool {
 	return b != nil && b.link != nil
 }
 
-// Bot returns the player of version v in match m. It plays over the network, on its owner's machine. The version
-// should be connected. If it is not, its game waits for it up to Limits.Comeback. If the registry does not know the
-// version, the connection counts as lost at once.
+// Bot returns the player of version v in match m. The version runs on its owner's machine and plays over the
+// network. While the version is not connected, the game waits for up to Limits.Comeback. If the registry does not
+// know the version, the player fails at once, as after a lost connection.
 func (h *Registry) Bot(v ladder.Version, m *ladder.Match) match.Contestant {
 	return match.Contestant{Version: v.Label, Hash: v.Hash, Serve: func(lines io.Reader, answers io.Writer) error {
 		s, err := h.openSession(v, m)
@@ -171,15 +171,15 @@ func (h *Registry) openSession(v ladder.Version, m *ladder.Match) (*session, err
 	return s, nil
 }
 
-// slowTime returns how long a line to the bot may wait for its acknowledgement before the bot's clock stops.
-// allowance is the time that remote bots get in addition to the clock's margin. The result is well below
-// allowance, so that no move is late because of the network.
+// slowTime returns how long a line to a bot may remain unacknowledged before the bot's clock is stopped. allowance is
+// the time that remote bots get in addition to the margin of the clock. The result is well below allowance, so that
+// no move is late because of the network.
 func slowTime(allowance time.Duration) time.Duration {
 	return max(min(allowance/2, 200*time.Millisecond), 5*time.Millisecond)
 }
 
-// announceSession sends bot b the frame that starts session s, and connects s to the bot's current link. The
-// caller holds h.mu.
+// announceSession sends to bot b the frame that starts session s, and connects s to the current link of b. The caller
+// holds h.mu.
 func (h *Registry) announceSession(b *bot, s *session) {
 	l := b.link
 	c := l.newConn(s.Session)
@@ -229,7 +229,7 @@ func (h *Registry) Run(ctx context.Context) error {
 // was missed.
 const checkTime = 3 * time.Second
 
-// reportResult sends the result of the match in event e to each of the match's bots that is connected.
+// reportResult handles event e, the end of a match: it sends the result to each bot of the match that is connected.
 func (h *Registry) reportResult(e events.Event) {
 	if len(e.Changes) > 0 && !slices.ContainsFunc(e.Changes, func(c ladder.Change) bool { return h.Online(c.VersionID) }) {
 		return // most matches have no connected bot
@@ -266,9 +266,9 @@ func resultOf(m ladder.Match, slot int, text string) *Result {
 	return r
 }
 
-// reportEnded sends results to a bot that has connected again. matches are the IDs of the matches for which
-// the bot has no result. reportEnded sends the results of those that have ended. version is the ID of the
-// bot's version, and l is its connection.
+// reportEnded sends results to a bot that has connected again. version is the ID of the bot's version, and l its
+// connection. matches has the IDs of the matches whose results the bot lacks. It sends the results of those that have
+// ended.
 func (h *Registry) reportEnded(version int64, l *link, matches []int64) {
 	for _, id := range matches {
 		m, err := h.Store.Matches.Find(context.Background(), id)
@@ -308,8 +308,8 @@ func (h *Registry) checkVersions(ctx context.Context) {
 	}
 }
 
-// disconnect closes the connection of a bot with the reason why, and a close code that forbids the client to
-// connect again. It does nothing while the bot plays.
+// disconnect closes the connection of a bot. It sends why, the text of the reason, and a close code that forbids the
+// client to connect again. It does nothing while the bot plays.
 func (h *Registry) disconnect(b *bot, why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -319,8 +319,9 @@ func (h *Registry) disconnect(b *bot, why string) {
 	}
 }
 
-// recordLeave gives bot b no further matches, because its client has asked for that over link l. If the bot has
-// no match left, recordLeave confirms this to the client at once; otherwise Release does so later.
+// recordLeave records that bot b is to get no further matches, because its client has asked for that over link l. If
+// b is in no match, recordLeave confirms the request to the client at once. Otherwise Release confirms it when the
+// match is over.
 func (h *Registry) recordLeave(b *bot, l *link) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

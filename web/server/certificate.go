@@ -29,8 +29,8 @@ func CheckDomain(name string) error {
 	return nil
 }
 
-// openDomain creates the manager that obtains the certificate. It also listens on the address for plain HTTP,
-// at which visitors are redirected to https.
+// openDomain creates the manager that obtains the certificate. It also starts to listen on the address for plain
+// HTTP, where visitors are redirected to https.
 func (s *Server) openDomain() error {
 	c := s.Config.Certificate
 	var err error
@@ -43,7 +43,7 @@ func (s *Server) openDomain() error {
 	return nil
 }
 
-// enableTLS makes web serve https. It returns the server for plain HTTP, which redirects visitors to https
+// enableTLS makes the server web use https. It returns the server for plain HTTP, which redirects visitors to https
 // and answers the challenges of the ACME server.
 func (s *Server) enableTLS(web *http.Server) (plain *http.Server) {
 	web.TLSConfig = s.manager.TLSConfig()
@@ -85,8 +85,8 @@ func (s *Server) redirectToHTTPS(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, s.URL()+r.URL.RequestURI(), http.StatusMovedPermanently)
 }
 
-// The intervals between checks of the certificate, and between attempts to obtain it after a failure. ACME servers
-// allow few attempts in an hour.
+// These are the intervals between two checks of the certificate, and between attempts to obtain a new one after a
+// failure. ACME servers allow few attempts in an hour.
 const (
 	certificateInterval = time.Hour
 	certificateRetry    = 15 * time.Minute

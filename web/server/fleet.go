@@ -102,8 +102,8 @@ func (h *host) HasInterpreter(name string) bool {
 	return found
 }
 
-// Check returns an error if this machine cannot play (see CheckMachine), or if the connection to NATS has
-// failed, over which other machines get matches.
+// Check returns an error if this machine cannot play (see CheckMachine), or if the connection to NATS, over which
+// other machines get matches, has failed.
 func (h *host) Check(ctx context.Context) error {
 	if h.dispatcher != nil && h.dispatcher.Err() != nil {
 		return h.dispatcher.Err()

@@ -34,8 +34,8 @@ func Cores(n int) ([]int, error) {
 
 func bindsCores() bool { return runtime.GOOS == "linux" }
 
-// RequireLevel returns the level of sandbox (how strict it is) that this machine supports. If it is lower than least,
-// RequireLevel also returns an error with what is missing.
+// RequireLevel returns the level (strictness) of the sandbox that this machine supports. If it is lower than least,
+// RequireLevel also returns an error, which says what is missing.
 func RequireLevel(least sandbox.Level) (sandbox.Level, error) {
 	report := sandbox.Probe()
 	if report.Level >= least {
@@ -63,9 +63,9 @@ func BotMemory(machine int64) int64 { return max(machine/2, machine-serverMemory
 // interpreters need some memory.
 const minBotMemory = 128 << 20
 
-// lowerBotMemory lowers the memory limit for one bot, in c and in room, so that a match of every ladder fits into
-// room.Total. If the operator has set the limit, it does nothing. If it has lowered the limit, notice tells the
-// operator; otherwise notice is "".
+// lowerBotMemory lowers the memory limit for one bot so that a match of every ladder fits into room.Total. It changes
+// the limit in c and in room. It does nothing if the operator has set the limit. notice tells the operator about the
+// change; it is "" if there is none.
 func lowerBotMemory(c *config.Config, room *ladder.MemoryBudget) (notice string, err error) {
 	beside := room.Bot - int64(c.Limits.Memory) // what a bot uses in addition to its memory limit
 	least := int64(c.Limits.Memory)
@@ -85,9 +85,9 @@ func lowerBotMemory(c *config.Config, room *ladder.MemoryBudget) (notice string,
 	return notice, nil
 }
 
-// memoryOf returns the amount of memory that bots may use, from the configuration or, by default, from the memory of
-// this machine. level is the level of the sandbox. If the limit for one bot had to be lowered, notice is the text of
-// this for the operator. memoryOf returns an error if a match of some ladder does not fit.
+// memoryOf returns how much memory bots may use. By default this depends on the memory of the machine; the
+// configuration can set it. level is the level of the sandbox. If the limit for one bot had to be lowered, notice
+// tells the operator about that. memoryOf returns an error if a match of some ladder does not fit.
 func memoryOf(c *config.Config, level sandbox.Level) (room ladder.MemoryBudget, notice string, err error) {
 	machine := sandbox.MachineMemory()
 	room.Total = int64(c.Memory)
@@ -122,9 +122,9 @@ const (
 	minPlayMemory = 4 * ladder.HouseMemory
 )
 
-// reservePlayMemory reserves memory for the games of people: it subtracts the memory from room, so that room then
-// has the memory for matches. It returns the reserved memory in bytes. If people cannot play or the memory of bots
-// is unlimited, it returns 0, which means no limit.
+// reservePlayMemory reserves memory for the games of people, and returns its size in bytes. It subtracts the size
+// from the total in room, so that room then has the memory for matches. It returns 0, which means no limit, if people
+// cannot play or the memory of bots is unlimited.
 func reservePlayMemory(c *config.Config, room *ladder.MemoryBudget) int64 {
 	if c.Play.Games == 0 || room.Total == 0 {
 		return 0
@@ -140,8 +140,8 @@ func reservePlayMemory(c *config.Config, room *ladder.MemoryBudget) int64 {
 	return memory
 }
 
-// memoryAdvice returns the end of an error message: what the operator can change so that a match of the given
-// number of bots fits into room.
+// memoryAdvice returns the end of an error message about a match that does not fit into room: what the operator can
+// change. bots is the number of bots in the match.
 func memoryAdvice(room ladder.MemoryBudget, c *config.Config, bots int) string {
 	beside := room.Bot - int64(c.Limits.Memory)
 	parts := []string{fmt.Sprintf("give them more with memory or --memory, %d MiB at least", int64(bots)*room.Bot>>20)}

@@ -43,8 +43,8 @@ func (s *Server) machines(r *runner.Runner) func() ([]ladder.Machine, error) {
 	}
 }
 
-// withoutRemoved removes the machines from list whose credentials have been removed. added has the times when
-// machines got credentials, by name. A removed machine may stay connected for some seconds.
+// withoutRemoved returns list without the machines whose credentials have been removed. A machine may stay connected
+// for some seconds after that. added has, by name, the times when machines got credentials.
 func withoutRemoved(list []ladder.Machine, added map[string]time.Time) []ladder.Machine {
 	return slices.DeleteFunc(list, func(m ladder.Machine) bool { return !m.Local && added[m.Name].IsZero() })
 }
@@ -70,8 +70,8 @@ func (s *Server) maintainMachineList(ctx context.Context, machines func() ([]lad
 	return nil
 }
 
-// writeMachines writes the result of machines, with the time now, into the data directory dir. The file is
-// replaced as a whole or not at all.
+// writeMachines writes the list that the function machines returns into a file in the data directory dir. now is the
+// current time, which is stored with the list. The file is replaced as a whole or not at all.
 func writeMachines(dir datadir.Dir, now time.Time, machines func() ([]ladder.Machine, error)) error {
 	all, err := machines()
 	if err != nil {

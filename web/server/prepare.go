@@ -71,8 +71,8 @@ func houseBots(ctx context.Context, c *config.Config) (bots []store.HouseBot, er
 
 const adminName = "admin"
 
-// firstToken creates an admin and a token if no admin has ever had a token. It returns the token and writes
-// it into a file of the data directory. If an admin has had a token, it returns "".
+// firstToken creates an admin and a token, unless an admin has had a token before. It returns the token and writes it
+// into a file of the data directory. If an admin has had a token before, it returns "".
 func (s *Server) firstToken(ctx context.Context) (token string, err error) {
 	people, err := s.Store.People.List(ctx)
 	if err != nil {

@@ -93,8 +93,8 @@ type Server struct {
 	remotes      *remote.Registry
 }
 
-// Open locks and prepares the data directory, starts to listen, and updates the database from the
-// configuration. Serve then answers requests. The caller must close the server.
+// Open locks and prepares the data directory, starts to listen on the addresses in o, and updates the database from
+// the configuration. Serve then answers requests. The caller must close the server.
 func Open(ctx context.Context, o Options) (*Server, error) {
 	s := &Server{Options: o, dayStarts: time.Tick(storageInterval)}
 	err := s.open()
@@ -107,8 +107,9 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Check returns the error with which a server with the options o would not start, as far as this can be known while
-// another server uses the data directory and the addresses. It changes nothing. notice is as in Server.Notice.
+// Check returns the error with which a server with the options o would fail to start. It changes nothing. It may be
+// called while another server uses the data directory and the addresses; errors that this hides are not found. notice
+// is as in Server.Notice.
 func Check(ctx context.Context, o Options) (notice string, err error) {
 	if _, notice, err = memoryOf(o.Config, o.Level); err != nil {
 		return "", err
@@ -162,8 +163,8 @@ func (s *Server) IsUnencrypted() bool {
 	return s.HTTP.Domain == "" && len(s.HTTP.Proxies) == 0 && !(ok && address.IP.IsLoopback())
 }
 
-// reachableIP returns the IP address at which other machines reach a server that listens on ip. If ip stands
-// for all addresses of this machine, the result is the address that outgoing connections use.
+// reachableIP returns the IP address at which other machines reach a server that listens on ip. If ip means all
+// addresses of this machine, it returns the address that outgoing connections use.
 func reachableIP(ip net.IP) net.IP {
 	if !ip.IsUnspecified() {
 		return ip
@@ -207,8 +208,8 @@ func (s *Server) open() error {
 	return nil
 }
 
-// writeNew creates a file that only its owner can read. The file is written as a whole or not at all. If the
-// file exists, writeNew does nothing.
+// writeNew creates the file at path with the content data, which only its owner can read. The file is written as a
+// whole or not at all. If it exists already, writeNew does nothing.
 func writeNew(path string, data []byte) error {
 	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -238,8 +239,8 @@ func listenError(address, setting string, err error) error {
 	return fmt.Errorf("listen: %q is not an address of this machine with a port: try one such as 127.0.0.1:8080", address)
 }
 
-// Serve runs the server: it answers requests and plays matches until ctx ends or a part of the server fails.
-// It returns when the running matches have ended or the time Grace has passed.
+// Serve runs the server: it answers requests and plays matches, until ctx ends or a part of the server fails. Running
+// matches may then continue for the time Grace before Serve returns.
 func (s *Server) Serve(ctx context.Context) error {
 	playMemory := reservePlayMemory(s.Config, &s.room)
 	registry := prometheus.NewRegistry()
@@ -305,7 +306,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	return group.Wait()
 }
 
-// runEvery calls do at once and after each tick, until ctx ends.
+// runEvery calls do at once, and then each time that ticks sends a value, until ctx ends.
 func runEvery(ctx context.Context, ticks <-chan time.Time, do func()) error {
 	for {
 		do()
@@ -317,8 +318,8 @@ func runEvery(ctx context.Context, ticks <-chan time.Time, do func()) error {
 	}
 }
 
-// serveWeb starts the HTTP servers in group, and returns at once. When ctx ends, the servers accept no more
-// requests; requests in progress may continue for s.Grace.
+// serveWeb starts the HTTP server web in group, together with the server for plain HTTP if there is one, and returns
+// at once. When ctx ends, the servers accept no more requests; requests in progress may continue for s.Grace.
 func (s *Server) serveWeb(ctx context.Context, group *errgroup.Group, web *http.Server) {
 	if s.HTTP.Domain != "" {
 		plain := s.enableTLS(web)
@@ -349,8 +350,8 @@ func (s *Server) serveOn(ctx context.Context, group *errgroup.Group, web *http.S
 	})
 }
 
-// handler returns the handler of all addresses of the server: the API, the site and the WebSockets. machines
-// lists the machines that play.
+// handler returns the handler of all addresses of the server: the API, the site and the WebSockets. The function
+// machines lists the machines that play.
 func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machines func() ([]ladder.Machine, error)) (http.Handler, error) {
 	m := middleware.New(middleware.Options{
 		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: r.Wake, Memory: s.room, IsAway: s.remotes.IsGone}),
@@ -422,8 +423,8 @@ func (s *Server) runner(registry *prometheus.Registry, dispatcher *cluster.Dispa
 // minDiskSpace is the free disk space, in bytes, that CheckMachine requires.
 const minDiskSpace = 1 << 20
 
-// CheckMachine returns an error unless this machine can play: dir is on a disk with free space, and, if bots
-// is not nil, a program can start in that sandbox.
+// CheckMachine returns an error unless this machine can play. The disk of the directory dir must have free space. If
+// bots is not nil, a program must be able to start in that sandbox.
 func CheckMachine(ctx context.Context, dir string, bots *match.Sandbox) error {
 	f, err := os.CreateTemp(dir, "check-")
 	if err != nil {

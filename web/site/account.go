@@ -39,7 +39,7 @@ type ownPlay struct {
 	SatDownAt time.Time
 }
 
-// playsOf returns the games of list in which p has a seat.
+// playsOf returns the games in list, each with the seat of the person p. Games in which p has no seat are left out.
 func playsOf(p ladder.Person, list []ladder.Play) (out []ownPlay) {
 	for _, play := range list {
 		for _, seat := range play.Seats {
@@ -100,7 +100,8 @@ func (s *Site) getAccount(v *visit) error {
 const maxMessages = 500
 
 // postID returns a handler for the forms in the rows of a list, such as a button that deletes a row. The handler
-// calls do with the ID in the form field id, and then redirects to list, the address of the page with the list.
+// calls do with the number in the form field "id", and then redirects to the page with the list, whose address is
+// list.
 func (s *Site) postID(list string, do func(context.Context, service.Actor, int64) error) func(*visit) error {
 	return func(v *visit) error {
 		id, err := v.number("id")

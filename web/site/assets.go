@@ -130,7 +130,7 @@ func newAsset(kind string, data []byte, z *gzip.Writer, e *zstd.Encoder) (asset,
 // importPattern matches an import of a module by a relative name.
 var importPattern = regexp.MustCompile(`(?m)^import [^;]*?'(\.\.?/[^']+)';`)
 
-// closure returns the sorted names of all modules that a module imports, directly or not.
+// closure returns the sorted names of all modules that the module called name imports, directly or not.
 func (a *assets) closure(name string) []string {
 	seen := map[string]bool{}
 	var follow func(name string)
@@ -146,7 +146,7 @@ func (a *assets) closure(name string) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// importURLs returns the addresses of all modules that a module imports.
+// importURLs returns the addresses of all modules that the module called name imports, directly or not.
 func (a *assets) importURLs(name string) (urls []string) {
 	for _, other := range a.modules[name] {
 		urls = append(urls, assetsPath+a.hash+"/"+other)
@@ -154,8 +154,8 @@ func (a *assets) importURLs(name string) (urls []string) {
 	return urls
 }
 
-// drawsGames reports whether the module with this name draws games or cards: it or a module that it imports needs the
-// board, at once or later by a call of import().
+// drawsGames reports whether the module with this name draws games or cards. It does if the module, or a module that
+// it imports, uses the board; the board may also be loaded later, by a call of import().
 func (a *assets) drawsGames(name string) bool {
 	return slices.Contains(a.modules[name], "board/scene.js") || slices.ContainsFunc(append(slices.Clone(a.modules[name]), name), func(module string) bool {
 		return bytes.Contains(a.files[module].plain, []byte("import('../board/"))
@@ -211,7 +211,7 @@ func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	}
 }
 
-// acceptsEncoding reports whether header, an Accept-Encoding, allows an encoding.
+// acceptsEncoding reports whether header, the Accept-Encoding header of a request, allows the given encoding.
 func acceptsEncoding(header, encoding string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		name, params, err := mime.ParseMediaType(part)

@@ -59,9 +59,9 @@ func (p botPage) Live() int {
 	return 0
 }
 
-// EditedVersion returns the number of the version that the editor opens: the one that plays or, if none plays, the
-// newest whose files the server has. It returns 0 if the visitor is not the owner, or if the server does not have the
-// files.
+// EditedVersion returns the number of the version that the editor opens. It is the version that plays or, if none
+// plays, the newest one whose files the server has. It is 0 if the visitor is not the owner, or if the server does
+// not have the files.
 func (p botPage) EditedVersion() int {
 	for _, v := range p.Versions {
 		if p.IsOwner && hasSource(v) && (p.Live() == 0 || v.Number == p.Live()) {
@@ -73,8 +73,8 @@ func (p botPage) EditedVersion() int {
 
 func (s *Site) getBot(v *visit, b ladder.Bot) error { return s.showBot(v, b, nil) }
 
-// showBot shows the page of a bot. If refused is not nil, an action was refused, and the page shows the error
-// refused.
+// showBot shows the page of a bot. If refused is not nil, it is the error of an action on this page, which the page
+// then shows.
 func (s *Site) showBot(v *visit, b ladder.Bot, refused error) error {
 	page := botPage{Bot: b, IsOwner: v.Owns(b.PersonID), Links: v.publicLinks(b.Name)}
 	var err error
@@ -108,10 +108,10 @@ func (s *Site) addVersions(v *visit, page *botPage) (err error) {
 	return err
 }
 
-// addPlaces adds to page the bot's places on all ladders: those of its present version or, if it has no present
-// version, of its last rated version. It sets page.Ladder, the ladder of the charts, to the value of the query
-// parameter "ladder" or, without that parameter, to the ladder of the first place. It fails if the query names a
-// ladder on which the bot has no place.
+// addPlaces adds the bot's places on all ladders to the page: those of its present version or, if it has none, of its
+// last rated version. It also sets page.Ladder, the ladder of the charts. This is the ladder in the query parameter
+// "ladder" or, without that parameter, the ladder of the first place. It returns an error if the bot has no place on
+// the ladder in the query.
 func (s *Site) addPlaces(v *visit, page *botPage) error {
 	page.Ladder = v.query().Text("ladder")
 	var err error
@@ -128,7 +128,7 @@ func (s *Site) addPlaces(v *visit, page *botPage) error {
 	return nil
 }
 
-// addRatings adds two charts of the ladder page.Ladder: the rating after each match, and the rating of each
+// addRatings adds two charts about the ladder page.Ladder: the bot's rating after each match, and the rating of each
 // version. It does nothing if page.Ladder is "".
 func (s *Site) addRatings(v *visit, page *botPage) error {
 	if page.Ladder == "" {
@@ -193,8 +193,8 @@ func (s *Site) addGames(v *visit, page *botPage) (err error) {
 	return err
 }
 
-// botParts returns the data of the bot called name for those parts of its page that live updates replace.
-// Other fields are zero.
+// botParts returns the data for the parts of a bot's page that live updates replace. name is the name of the bot. The
+// other fields are zero.
 func (s *Site) botParts(ctx context.Context, name string) (page botPage, err error) {
 	if page.Bot, err = s.Store.Bots.Find(ctx, name); err != nil {
 		return page, err
@@ -214,7 +214,7 @@ func (s *Site) latestMatches(ctx context.Context, bot string) ([]shownMatch, err
 	return s.withOutcomes(ctx, list)
 }
 
-// addMessages adds the messages about the bot, if the owner visits.
+// addMessages adds the messages about the bot to the page if the visitor is its owner.
 func (s *Site) addMessages(v *visit, page *botPage) (err error) {
 	if page.IsOwner {
 		page.Messages, err = s.Store.People.MessagesOf(v.ctx(), page.Bot.ID, botMessages)
@@ -240,8 +240,8 @@ func (s *Site) postBan(v *visit) error {
 	})(v)
 }
 
-// postBot returns a handler that applies change to the bot in the path and redirects to the page of the bot.
-// If change returns an error, the handler shows the page with that error.
+// postBot returns a handler that calls change with the bot in the path and then redirects to the page of the bot. If
+// change returns an error, the handler shows the page with that error instead.
 func (s *Site) postBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) func(*visit) error {
 	return named("bot", s.Store.Bots.Find, func(v *visit, b ladder.Bot) error {
 		if _, err := change(v.ctx(), v.Actor, b.Name); err != nil {

@@ -59,13 +59,15 @@ func (s *Site) getBots(v *visit) error {
 	return v.showPage(http.StatusOK, "bots", page)
 }
 
-// before returns the query parameter before, or 0 if it is missing. It selects a page of a list: the page begins
-// with the first row whose number, such as an ID, is smaller.
+// before returns the query parameter "before", or 0 if it is missing. The parameter selects a page of a list: the
+// page begins with the first row whose number, such as an ID, is smaller.
 func (v *visit) before() int64 { return v.query().Number("before", 1, 1<<53-1, 0) }
 
-// rowsBefore cuts rows to one page of at most size rows, and returns the addresses of the first and of the
-// next page. An address is "" if there is no page to link to. rows has up to size+1 rows whose numbers are
-// smaller than before; if before is 0, this is the first page. key returns the number of a row, and name is
+// rowsBefore makes a page of a list. It returns the rows of the page, at most size of them, and the addresses of the
+// first page and of the next page. first is "" on the first page, and next is "" on the last.
+//
+// The list is sorted by a number in each row, the largest first; key returns this number. before is the number in the
+// last row of the previous page, or 0 on the first page. rows has the rows that follow, up to size+1 of them. name is
 // the name of the query parameter for before.
 func rowsBefore[T any](v *visit, name string, rows []T, before int64, size int, key func(T) int64) (shown []T, first, next string) {
 	if before > 0 {

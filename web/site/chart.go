@@ -12,8 +12,8 @@ import (
 // sparkWidth and sparkHeight are the size of a sparkline in units of its view box.
 const sparkWidth, sparkHeight = 96, 24
 
-// sparkline draws values as a small line in SVG. Its title names the first and the last value for people who
-// cannot see it. For fewer than two values it returns "".
+// sparkline draws values as a small line, in SVG. The title of the drawing names the first and the last value, for
+// people who cannot see it. For fewer than two values it returns "".
 func sparkline(l *messages.Language, values []float64) template.HTML {
 	if len(values) < 2 {
 		return ""
@@ -29,7 +29,8 @@ func sparkline(l *messages.Language, values []float64) template.HTML {
 	return template.HTML(b.String())
 }
 
-// valueRange returns the smallest and the largest value. If they differ by less than 1, it widens the range.
+// valueRange returns the smallest and the largest value. If they differ by less than 1, it returns a wider range
+// around them.
 func valueRange(values []float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, y := range values {
@@ -68,8 +69,8 @@ type chart struct {
 // the selected point is above chartTop. A chart is as wide as the page allows.
 const chartHeight, chartTop, chartBaseline = 260, 42, 226
 
-// maxNamed is the largest number of bars for which each bar has its name below it. If there are more, every
-// second bar has one.
+// maxNamed is the largest number of bars in a chart that all have names below them. If there are more bars, only
+// every second one has a name.
 const maxNamed = 6
 
 // Empty reports whether there are too few values to draw.
@@ -173,7 +174,7 @@ func (c chart) writePoint(b *strings.Builder, s scale, i int) {
 	fmt.Fprintf(b, `<text class="tip" y="14" aria-hidden="true">%s<tspan x="0" dy="17">%s</tspan></text></g>`, chartText(value), chartText(about))
 }
 
-// tickStep returns a round step that divides a range into at most five parts.
+// tickStep returns a round number that divides a range of length span into at most five parts.
 func tickStep(span float64) float64 {
 	step := math.Pow(10, math.Floor(math.Log10(span/4)))
 	for _, factor := range []float64{1, 2, 5, 10} {

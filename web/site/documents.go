@@ -92,7 +92,8 @@ func (s *Site) newDocuments() map[string]func() (*document, error) {
 	return all
 }
 
-// documentOf returns the document whose page has this path, in the visitor's language, or otherwise in English.
+// documentOf returns the document whose page has the given path. It is in the visitor's language or, without a
+// translation, in English.
 func (v *visit) documentOf(path string) (*document, error) {
 	render := v.site.documents[v.language.Tag+path]
 	if render == nil {
@@ -101,9 +102,9 @@ func (v *visit) documentOf(path string) (*document, error) {
 	return render()
 }
 
-// render converts the Markdown file of a document to HTML. HTML in the file is dropped. The headings of a
-// translation get the IDs of the headings in the English document, so that links to them work in all
-// languages; english is nil for the English document itself.
+// render converts file, the Markdown file of the document p in the language lang, to HTML. HTML in the file is
+// dropped. In a translation, english is the rendered English document: the headings get the same IDs as in it, so
+// that links to them work in all languages. For the English document itself, english is nil.
 func (s *Site) render(p publication, file, lang string, english *document) (*document, error) {
 	source, err := timba.Documents.ReadFile(file)
 	if err != nil {
@@ -124,7 +125,8 @@ func (s *Site) render(p publication, file, lang string, english *document) (*doc
 	return d, nil
 }
 
-// linker replaces the links of a Markdown document by addresses of the site, and collects its headings.
+// linker changes a Markdown document: it replaces the targets of links by addresses of the site. It also collects the
+// document's headings.
 type linker struct {
 	site    *Site
 	file    string
@@ -178,7 +180,8 @@ func (labeller) Transform(tree *ast.Document, r text.Reader, _ parser.Context) {
 	})
 }
 
-// address returns the address on the site to which a link in the document leads.
+// address returns the address on the site to which a link in the document leads. link is the target of the link in
+// the Markdown file.
 func (l *linker) address(link string) string {
 	u, err := url.Parse(link)
 	if err != nil || u.IsAbs() || u.Path == "" {

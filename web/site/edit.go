@@ -29,7 +29,7 @@ type editedFile struct {
 	Faults   []faultNote // of the bot in that game
 }
 
-// playedSeat is a seat of a finished game, with the game.
+// playedSeat is a finished game and one of its seats.
 type playedSeat struct {
 	ladder.FinishedGame
 	Seat  int
@@ -39,8 +39,8 @@ type playedSeat struct {
 // hasSource reports whether the server has the uploaded files of v, so that the owner can edit them.
 func hasSource(v ladder.Version) bool { return v.Bundle != "" && !v.NeverBuilt() }
 
-// languageOf returns the programming language of the source file called file, or "" if no starter bot has that
-// language.
+// languageOf returns the programming language of a source file, given its name. It returns "" if no starter bot has
+// that language.
 func languageOf(file string) string {
 	for _, l := range starters.Languages {
 		if path.Ext(l.Source) == path.Ext(file) {
@@ -59,8 +59,8 @@ func (s *Site) getEdit(v *visit) error {
 	return s.showEdited(v, v.r.PathValue("bot"), int(number), &editedFile{}, nil)
 }
 
-// getEditGame opens the editor with the version that played the seat in the path, at the line where it failed in that
-// game.
+// getEditGame opens the editor for a bot that lost a game: with the version that played at the seat in the path, at
+// the line where it failed in that game.
 func (s *Site) getEditGame(v *visit) error {
 	id, err := middleware.PathID(v.r, "game")
 	if err != nil {
@@ -105,9 +105,10 @@ func (s *Site) findSeat(v *visit, game int64, seat int) (lost playedSeat, err er
 	return lost, err
 }
 
-// showEdited shows the editor with a file of a version: the one in the query parameter file, or else one in which log
-// shows a failure, one in the command of the version, or the first. With the query parameter text it sends only the
-// file's text.
+// showEdited shows the editor with a file of a version. The query parameter "file" names the file. Without it, the
+// file is one in which log shows a failure or, failing that, one in the command of the version, or else the first
+// file. log has lines of the bot's standard error. If the query parameter "text" is set, only the text of the file is
+// sent.
 func (s *Site) showEdited(v *visit, bot string, number int, e *editedFile, log []string) (err error) {
 	if e.Version, err = s.Service.FindVersion(v.ctx(), bot, number); err != nil {
 		return err
@@ -151,8 +152,8 @@ func (s *Site) showEdited(v *visit, bot string, number int, e *editedFile, log [
 	return s.showEditor(v, page)
 }
 
-// readEdited reads from the form which file of which version is edited, and stores both in w. It fails unless the
-// visitor owns the bot. If pack is set, it also sets w.archive: the version's files with the new text.
+// readEdited reads from the form which file of which version is edited, and stores both in w. If pack is true, it
+// also sets w.archive to the version's files with the new text. It returns an error unless the visitor owns the bot.
 func (v *visit) readEdited(w *editorForm, pack bool) error {
 	bot, number, err := service.SplitRef(v.field("edited"))
 	if err != nil {
@@ -175,8 +176,9 @@ func (v *visit) readEdited(w *editorForm, pack bool) error {
 	return err
 }
 
-// playedDeal returns the deal to be played again. The field again of the form has GAME/SEAT; the tested bot replaces
-// the bot at that seat. It fails if the match is not over or one of its bots is banned.
+// playedDeal returns the deal that the editor's form asks to play again. The form field "again" is GAME/SEAT; the
+// tested bot takes the place of the bot at that seat. It returns an error if the match is not over or one of its bots
+// is banned.
 func (s *Site) playedDeal(v *visit) (*submission.PlayedDeal, error) {
 	var game int64
 	var seat uint

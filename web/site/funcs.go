@@ -131,8 +131,9 @@ func (s *Site) botTitle(l *messages.Language, name string) string {
 	return s.plainName(name)
 }
 
-// findNamesakes maps those names of people's bots that are reserved now to names with the owner: "greedy (anna)". These
-// bots are older than the reservation, so no others are added.
+// findNamesakes returns display names for bots of people whose names have become reserved, such as "greedy (anna)"
+// with the name of the owner. The keys are the names of the bots. Only bots that are older than the reservation have
+// such names, so no more can be added.
 func (s *Site) findNamesakes() map[string]string {
 	shown := map[string]string{}
 	for _, name := range store.ReservedNames() {
@@ -190,8 +191,8 @@ func wholeNumber(x any) string {
 	return unknownValue
 }
 
-// plusMinus returns half the width of an interval, such as "±35", or "" if it is unknown. A value below 100
-// is never shown as 100, because a rating with 100 or more is provisional.
+// plusMinus returns half the width of the interval of a rating, such as "±35", or "" if it is unknown. A value below
+// 100 is never rounded up to 100, because a rating with 100 or more counts as provisional.
 func plusMinus(x *float64) string {
 	switch {
 	case wholeNumber(x) == unknownValue:
@@ -202,8 +203,8 @@ func plusMinus(x *float64) string {
 	return "±" + wholeNumber(*x)
 }
 
-// deviation returns the deviation of a person's rating, such as "±73". It is rounded up, because a rating
-// with a deviation above 110 is provisional.
+// deviation returns the deviation of a person's rating, such as "±73". It is rounded up, because a rating with a
+// deviation above 110 counts as provisional.
 func deviation(x float64) string { return "±" + wholeNumber(math.Ceil(x)) }
 
 // percent returns part as a percentage of total, such as "62 %". If total is 0, it returns unknownValue.
@@ -225,8 +226,8 @@ func timeTag(at time.Time, text string) template.HTML {
 		at.Format(time.RFC3339), at.Format("2006-01-02 15:04:05 UTC"), template.HTMLEscapeString(text)))
 }
 
-// ageText returns text such as "3 hours ago" for something that happened d ago. It uses the largest unit that
-// is not longer than d.
+// ageText returns how long ago something happened, such as "3 hours ago". d is the time since then. The text uses the
+// largest unit that is not longer than d.
 func ageText(l *messages.Language, d time.Duration) string {
 	for _, unit := range []struct {
 		key  string
@@ -253,7 +254,8 @@ func durationText(l *messages.Language, d time.Duration) string {
 	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// decimal formats a number with the decimal mark of the language and without separators between thousands.
+// decimal formats numbers like fmt.Sprintf, but with the decimal mark of the language. There are no separators
+// between thousands.
 func decimal(l *messages.Language, format string, args ...any) string {
 	mark := strings.Trim(l.Numbers.Sprint(0.5), "05")
 	return strings.Replace(fmt.Sprintf(format, args...), ".", mark, 1)
@@ -286,8 +288,8 @@ func truncate(n int, text string) string {
 
 var backticks = regexp.MustCompile("`([^`]*)`")
 
-// phraseHTML returns up to n runes of a phrase in the language of the page, as HTML. If it has no
-// translation, it is marked as English.
+// phraseHTML returns at most n runes of a phrase as HTML, in the language of the page. A phrase without a translation
+// is marked as English.
 func phraseHTML(l *messages.Language, n int, text phrase.Text) template.HTML {
 	translated, ok := l.Phrase(text)
 	if translated = template.HTMLEscapeString(truncate(n, translated)); !ok {
@@ -296,8 +298,8 @@ func phraseHTML(l *messages.Language, n int, text phrase.Text) template.HTML {
 	return template.HTML(translated)
 }
 
-// optionName returns a short description of the option name of a game, set to value. If the language has no
-// text for the option, the description is the name and the value.
+// optionName returns a short description of an option of a game. name is the name of the option, and value its value.
+// If the language has no text for the option, the description is the name and the value.
 func optionName(l *messages.Language, name, value string) string {
 	for _, key := range []string{name + "." + value, name} {
 		if key = "board.option." + key; l.Texts[key] != nil {
@@ -315,8 +317,8 @@ func codeSpans(text string) template.HTML {
 // maxLog is the number of bytes of a log that a page shows.
 const maxLog = 24 << 10
 
-// logLines returns a log, without its middle if it is long, made safe to show: control characters other than tabs and
-// line ends become visible.
+// logLines returns a log in a form that is safe to show: control characters, other than tabs and line ends, become
+// visible. The middle of a long log is left out.
 func logLines(text string) string {
 	text = string(cutlog.Cut([]byte(text), maxLog))
 	return ladder.Plain(strings.ReplaceAll(text, "\r\n", "\n"))

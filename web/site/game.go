@@ -30,7 +30,7 @@ type seatLog struct {
 	HasSource bool // see hasSource
 }
 
-// ownLogs returns the logs of the seats whose bots the visitor owns.
+// ownLogs returns the logs of game g of match m, but only those of seats whose bots the visitor owns.
 func (s *Site) ownLogs(v *visit, m ladder.Match, g ladder.FinishedGame) (list []seatLog, err error) {
 	for _, seat := range g.Seats {
 		version, err := s.Store.Versions.Find(v.ctx(), m.Versions[seat.Slot])
@@ -88,7 +88,7 @@ func (s *Site) getMatchGame(v *visit) error {
 	return ladder.Errorf(ladder.NotFound, "", "match %d has no game of deal %d and rotation %d", match, deal, rotation)
 }
 
-// gameView is the data of a replay for a page and for the page's replay player, a JavaScript module.
+// gameView is the data about a replay for a page, and for the JavaScript module that plays the replay back.
 type gameView struct {
 	Title     string // the name of the game
 	BoardGame *board.Recording
@@ -106,8 +106,8 @@ const (
 	maxInfoLines = 8   // info lines of a move; the page has the last ones
 )
 
-// newGameView returns what a page shows of the replay r. It truncates texts that bots wrote. game identifies
-// the game in errors.
+// newGameView returns the data of replay r for a page. It truncates texts that bots wrote. g has the rules of the
+// game. The argument game identifies the game in error messages.
 func newGameView(game any, r *referee.Replay, g *rules.Game) (gameView, error) {
 	played, err := board.NewRecording(r, g)
 	if err != nil {
@@ -170,7 +170,8 @@ func (s *Site) loadReplay(v *visit, game int64) (*referee.Replay, *rules.Game, e
 	return decodeReplay(game, data)
 }
 
-// decodeReplay decodes a replay and finds the rules of its game. game identifies the game in errors.
+// decodeReplay decodes the replay in data and finds the rules of its game. The argument game identifies the game in
+// error messages.
 func decodeReplay(game any, data []byte) (*referee.Replay, *rules.Game, error) {
 	r, err := referee.DecodeReplay(data)
 	if err != nil {
@@ -273,8 +274,8 @@ func (s *Site) getReplayCSV(v *visit) error {
 	})
 }
 
-// sendExport sends an export of the replay in the path, for the browser to save as a file. write writes the
-// export. kind is the media type of the file, and ext the extension of its name, without a dot.
+// sendExport sends a file made from the replay in the path, for the browser to save. The function write writes the
+// file. kind is the media type of the file, and ext the extension of its name, without a dot.
 func (s *Site) sendExport(v *visit, kind, ext string, write func(io.Writer, *referee.Replay, *rules.Game) error) error {
 	id, err := middleware.PathID(v.r, "game")
 	if err != nil {

@@ -28,8 +28,8 @@ func (s *Site) getJoin(v *visit) error {
 	return v.showPage(http.StatusOK, "join", joinPage{Open: s.Config.HasOpenRegistration(), Next: next})
 }
 
-// cameFrom returns next, the address from which a visitor came to open an account. It returns "" if next is
-// the home page or an address of another site.
+// cameFrom returns next, the address from which a visitor came to open an account. If next is the home page or an
+// address of another site, it returns "".
 func cameFrom(next string) string {
 	if next = localPath(next); next == "/" {
 		return ""

@@ -28,7 +28,7 @@ func (s *Site) getLive(v *visit) error {
 	return v.showPage(http.StatusOK, "live", page)
 }
 
-// sideNames returns the names of the players of each side at a table, with the names of partners joined by "+".
+// sideNames returns the names of the players at a table, by side (team). The names of partners are joined by "+".
 func sideNames(v *visit, t *play.Table) []string {
 	list := make([]string, t.Variant.Sides)
 	for seat, name := range v.site.seatNames(v.language, t.SeatViews()) {
@@ -52,8 +52,8 @@ func (s *Site) getWatchSocket(v *visit) error {
 	return s.Live.Serve(v.Visitor(), v.upgrade)
 }
 
-// liveParts renders those parts of a page that live updates replace; see live.Hub.Render. topic names the page,
-// such as "bot/lola", and lang is the tag of its language. In a template, the attribute data-part marks a part.
+// liveParts renders the parts of a page that live updates replace; see live.Hub.Render. topic names the page, such as
+// "bot/lola", and lang is the tag of its language. In a template, the attribute data-part marks a part.
 func (s *Site) liveParts(ctx context.Context, topic, lang string) (live.Parts, error) {
 	p := live.Parts{HTML: map[string]string{}}
 	if !slices.Contains(messages.Languages, lang) {

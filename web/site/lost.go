@@ -51,8 +51,8 @@ func (s *Site) getLost(v *visit, b ladder.Bot) error {
 // IsDisqualified reports whether the bot was not started because of its earlier faults.
 func (g lostGame) IsDisqualified() bool { return g.Seat.Fault == disqualified }
 
-// lostGamesOfMatch returns the games of match m in which a bot did not come first. Of the games from which a
-// version was disqualified, it lists only the first, whose MoreGames counts the others.
+// lostGamesOfMatch returns the games of match m in which the bot called bot did not come first. If a version was
+// disqualified from several games, only the first of these is listed; its field MoreGames counts the others.
 func lostGamesOfMatch(m ladder.Match, games []ladder.FinishedGame, bot string) (list []lostGame) {
 	markDisqualified(games)
 	out := map[int]int{} // by version, the index of its first disqualification in the list

@@ -38,8 +38,8 @@ type matchPage struct {
 	Pager             pager
 }
 
-// dealRow is a row in the table of a match: a deal with its games, one for each rotation (seating of the bots),
-// or several consecutive deals that ended in the same way.
+// dealRow is a row in the table of a match. It has one deal with its games, one for each rotation (seating of the
+// bots), or several consecutive deals that ended in the same way.
 type dealRow struct {
 	FirstDeal int
 	LastDeal  int // equal to FirstDeal if the row is a single deal
@@ -123,8 +123,8 @@ func changedOptions(v *rules.Variant) (changed [][2]string, err error) {
 	return changed, nil
 }
 
-// matchState returns the state of a match as pages name it, which is a part of the keys of texts: "waiting",
-// "interrupted", "running", "finished" or "cancelled".
+// matchState returns the state of a match as it is written in the keys of texts: "waiting", "interrupted", "running",
+// "finished" or "cancelled".
 func matchState(m ladder.Match) string {
 	switch {
 	case m.State == ladder.Waiting && len(m.Attempts) > 0:
@@ -135,9 +135,9 @@ func matchState(m ladder.Match) string {
 	return string(m.State)
 }
 
-// addDeals adds to page the deals that the table shows on the page in the query parameter page, and the
-// faults in the games of these deals. It also adds the outcome and the disqualifications of the whole match.
-// variant is the game with the match's options.
+// addDeals adds to page the deals in the part of the table that the query parameter "page" selects, and the faults in
+// their games. It also adds the outcome and the disqualifications of the whole match. variant is the game with the
+// match's options.
 func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error {
 	deals := make([]int, page.Deals)
 	for i := range deals {
@@ -170,8 +170,8 @@ func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error
 	return s.addFaults(v, page, slices.DeleteFunc(list, func(g ladder.FinishedGame) bool { return !hasFault(g) }))
 }
 
-// joinAlikeDeals joins consecutive deals whose games ended in the same way without a move, as when a bot is
-// disqualified.
+// joinAlikeDeals joins consecutive deals into one row if their games ended in the same way without a move, for
+// example because a bot is disqualified.
 func joinAlikeDeals(rows []dealRow) (out []dealRow) {
 	alike := func(a, b dealGame) bool {
 		return a.Plies == 0 && b.Plies == 0 && reflect.DeepEqual(a.Slots, b.Slots)
@@ -215,7 +215,8 @@ func markDisqualified(games []ladder.FinishedGame) {
 	}
 }
 
-// countDisqualifications counts for each bot the games of the match from which it was disqualified.
+// countDisqualifications counts, for each bot, the games of the match in which it was not started because of its
+// earlier faults.
 func (p *matchPage) countDisqualifications(games []ladder.FinishedGame) {
 	left := make([]int, len(p.Bots))
 	for _, g := range games {
@@ -236,8 +237,8 @@ func hasFault(g ladder.FinishedGame) bool {
 	return slices.ContainsFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Fault != "" && s.Fault != disqualified })
 }
 
-// addFaults adds the faults in the games of list, with explanations, to page. Once page has matchFaults
-// faults or more, addFaults skips the remaining games and sets page.HasMoreFaults.
+// addFaults adds the faults in the games in list, with explanations, to page. It stops when page has at least
+// matchFaults faults; if games remain then, it sets page.HasMoreFaults.
 func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.FinishedGame) error {
 	for _, g := range list {
 		if len(page.Faults) >= matchFaults {
@@ -272,7 +273,8 @@ func (s *Site) explainFaults(v *visit, m ladder.Match, g ladder.FinishedGame, r 
 const faultLog = 12
 
 // explainFault returns the fault f in the replay r of game g with its text and advice. All pages explain faults
-// through it. The end of the bot's standard error, and advice that follows from it, is only for the bot's owner.
+// through it. If the visitor owns the bot, the explanation includes the end of the bot's standard error and advice
+// that follows from it.
 func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.FinishedGame, r *referee.Replay, f referee.Fault) (n faultNote, err error) {
 	slot := g.Seats[f.Seat].Slot
 	n = faultNote{Game: g.ID, Deal: g.Deal, Rotation: g.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: m.Bots[slot], Code: string(f.Code), Text: phrase.Plain(f.Text)}
@@ -304,8 +306,8 @@ func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.FinishedGame, r *
 	return n, nil
 }
 
-// titleOf returns the title of a game for people, or claim if the game does not exist. claim is the game's name,
-// perhaps with options: "brisca players=2".
+// titleOf returns the title of a game for people. claim is the name of the game, perhaps with options, such as
+// "brisca players=2". If the game does not exist, titleOf returns claim.
 func titleOf(claim string) string {
 	name, options := rules.SplitClaim(claim)
 	g, err := games.Find(name)

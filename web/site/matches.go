@@ -25,7 +25,7 @@ type matchesPage struct {
 	Newest  string // the address of the first page; "" on that page
 }
 
-// matchesFilter is the selection of matches that the query parameters make.
+// matchesFilter selects the matches that a page lists. The query parameters of the page set it.
 type matchesFilter struct {
 	Ladder, Bot string
 	RatedChoice string // "yes", "no", or "" for both
@@ -67,8 +67,8 @@ func (s *Site) getMatches(v *visit) error {
 	return v.showPage(http.StatusOK, "matches", page)
 }
 
-// findMatches returns the matches of a page and the cursor of the next page, which is 0 at the end. It reads at
-// most maxMatchesRead matches: if few of them pass the filter, the page has fewer rows and another page follows.
+// findMatches returns the matches of a page, and the cursor of the next page, which is 0 if there is none. It reads
+// at most maxMatchesRead matches. If few of them pass the filter, the page is shorter although another page follows.
 func (s *Site) findMatches(v *visit, f matchesFilter) (found []ladder.Match, next int64, err error) {
 	if f.Ladder != "" && f.RatedChoice == "no" {
 		return nil, 0, nil
@@ -114,9 +114,9 @@ type outcome struct {
 	Tied        bool // the best two sides have the same score
 }
 
-// outcomeOf computes the outcome of a match from its games. In each game, a side scores the fraction of its
-// opponents that it beat, plus half of the fraction with the same rank. bots is the number of bots, sides the
-// number of sides in the game.
+// outcomeOf computes the outcome of a match from its games. The score of a side in a game is the fraction of its
+// opponents that it beat, plus half the fraction of opponents with the same rank. bots is the number of bots in the
+// match, and sides the number of sides in the game.
 func outcomeOf(bots, sides int, games []ladder.FinishedGame) *outcome {
 	n := min(bots, sides) // one bot may play for all seats of a side
 	score, first := make([]float64, n), make([]int, n)

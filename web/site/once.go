@@ -13,13 +13,13 @@ import (
 // answerTime is how long the site remembers the answer to a form in formAnswers, and a secret in secretNotes.
 const answerTime = 10 * time.Minute
 
-// maxAnswers limits the remembered answers, the sessions with secrets and the challenges for passkeys, each by itself.
-// Above it, the least recently used ones are forgotten.
+// maxAnswers limits three caches: the remembered answers, the sessions with secrets, and the challenges for passkeys.
+// Each keeps the maxAnswers most recently used entries.
 const maxAnswers = 10_000
 
-// formAnswers remembers the answers to forms that create something. A form that arrives twice, as after a double click,
-// then creates one thing, and both requests get the same answer. Such a form has a field "once" with a random value.
-// Only redirects are remembered; after an error the form can be sent again.
+// formAnswers remembers the answers to forms that create something. If a form arrives twice, for example after a
+// double click, it then creates only one thing, and both requests get the same answer. Such a form has a field "once"
+// with a random value. Only redirects are remembered, so that the form can be sent again after an error.
 type formAnswers struct {
 	mu   sync.Mutex // held while an answer is found or added
 	list *lru.Cache[[sha256.Size]byte, *formAnswer]
@@ -38,8 +38,8 @@ func newFormAnswers() *formAnswers {
 	return &formAnswers{list: list}
 }
 
-// claim returns the answer to the form with the given key. If isFirst is true, the caller must complete the answer and
-// call settle; otherwise another request does so, and closes a.done.
+// claim returns the answer to the form with the given key. If isFirst is true, the caller must complete the answer
+// and call settle. If it is false, another request does that; it closes a.done when the answer is complete.
 func (f *formAnswers) claim(key [sha256.Size]byte, now time.Time) (a *formAnswer, isFirst bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -51,7 +51,8 @@ func (f *formAnswers) claim(key [sha256.Size]byte, now time.Time) (a *formAnswer
 	return a, true
 }
 
-// settle closes a.done, for which other requests wait. If the answer is no redirect, settle forgets it.
+// settle closes a.done, for which other requests wait. If the answer is not a redirect, settle also removes it, so
+// that the form can be sent again.
 func (f *formAnswers) settle(key [sha256.Size]byte, a *formAnswer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -61,9 +62,9 @@ func (f *formAnswers) settle(key [sha256.Size]byte, a *formAnswer) {
 	close(a.done)
 }
 
-// serveOnce calls serve for a form with a field "once". If the same form has come before with the same fields, it
-// repeats the first answer instead, for which it waits. The first request is served to its end even if its client has
-// gone, because a browser gives up the first request of a double click.
+// serveOnce calls serve for a form with a field "once". If the same form with the same fields has arrived before, it
+// waits for the answer to that request and repeats it instead. The first request is served to its end even if its
+// client has disconnected, because browsers abandon the first request of a double click.
 func (v *visit) serveOnce(serve func(*visit) error) error {
 	key := sha256.Sum256([]byte(v.Route + "\n" + v.r.URL.Path + "\n" + v.r.PostForm.Encode()))
 	for {
@@ -91,7 +92,7 @@ func (v *visit) serveOnce(serve func(*visit) error) error {
 	}
 }
 
-// secret is a text of which the store has only a hash, such as the text of a token.
+// secret is a text such as that of a token, of which the store has only a hash.
 type secret struct {
 	page   string // the name of the page that shows it
 	id     int64  // of what it belongs to, such as a token
@@ -103,8 +104,8 @@ type secret struct {
 // maxSecrets is how many secrets of a session the site remembers. The oldest are forgotten first.
 const maxSecrets = 20
 
-// secretNotes remembers, only in memory, the secrets that browser sessions have made within answerTime, so that a
-// person who has missed the answer can still see them.
+// secretNotes remembers the secrets that browser sessions have created within answerTime. A person who has missed the
+// answer with a secret can so still see it. The secrets are only in memory.
 type secretNotes struct {
 	mu   sync.Mutex
 	list *lru.Cache[int64, []secret] // by the ID of the session
@@ -115,7 +116,7 @@ func newSecretNotes() *secretNotes {
 	return &secretNotes{list: list}
 }
 
-// keepSecret remembers x as a secret that the session has made now.
+// keepSecret remembers x as a secret that the session with this ID has just created.
 func (s *Site) keepSecret(session int64, x secret) {
 	s.secrets.mu.Lock()
 	defer s.secrets.mu.Unlock()
@@ -125,8 +126,8 @@ func (s *Site) keepSecret(session int64, x secret) {
 	s.secrets.list.Add(session, list[:min(len(list), maxSecrets)])
 }
 
-// secretsOf returns the secrets for the named page that the visitor's session has made within answerTime, the newest
-// first. If there are any, it forbids the browser to store the page.
+// secretsOf returns the secrets for the named page that the visitor's session has created within answerTime, the
+// newest first. If there are any, it also tells the browser not to store the page.
 func (v *visit) secretsOf(page string) (list []secret) {
 	notes := v.site.secrets
 	notes.mu.Lock()

@@ -19,8 +19,8 @@ type ongoingGame struct {
 	MoveTime time.Duration // the time left for the visitor's move; 0 without a clock
 }
 
-// Ongoing returns the games that the visitor plays now, and those that keep a free seat for the visitor. It leaves out
-// the game that the visitor's page shows.
+// Ongoing returns the games that the visitor plays now, and games with a free seat that is reserved for the visitor.
+// The game that the current page shows is left out.
 func (f frame) Ongoing() (list []ongoingGame) {
 	if f.site.Play == nil || f.Person.ID == 0 && f.Session == 0 {
 		return nil

@@ -85,7 +85,7 @@ func (s *Site) getOperation(v *visit) (err error) {
 	return v.showPage(http.StatusOK, "operation", page)
 }
 
-// postPaused returns a handler that pauses the ladder in the path, or resumes it.
+// postPaused returns a handler that pauses the ladder in the path or, if paused is false, resumes it.
 func (s *Site) postPaused(paused bool) func(*visit) error {
 	return func(v *visit) error {
 		if _, err := s.Service.SetPaused(v.ctx(), v.Actor, v.r.PathValue("ladder"), paused); err != nil {

@@ -30,7 +30,7 @@ type resultCard struct {
 	NextLevel *house.ChampionLevel // the level that the visitor can play next; nil if there is none
 }
 
-// cardSide is one side (a seat or a team) with its result, on the card of the page that shows the result of a game.
+// cardSide is a side of the game (a seat or a team) with its result, on the card that shows the result of the game.
 type cardSide struct {
 	Rank   int
 	Seats  []cardSeat
@@ -40,8 +40,8 @@ type cardSide struct {
 	Note   string // such as its color and its corners, its captures, or the bids that it fulfilled
 }
 
-// cardSeat is a seat in the card that shows the result of a game. The card lists it under the side (a seat or a
-// team) for which it plays.
+// cardSeat is a seat on the card that shows the result of a game. It is listed under its side (the seat alone, or its
+// team).
 type cardSeat struct {
 	Seat   int
 	Name   string
@@ -51,9 +51,9 @@ type cardSeat struct {
 // cardTrick has the points of a trick and the seat that took it.
 type cardTrick struct{ Seat, Points int }
 
-// newResultCard returns the card that shows the result of seat in the finished game p. r is the replay, and g has
-// the rules. own is the visitor's seat, or -1 if the visitor did not play. names has the name of the player at
-// each seat, and played has the replay as the boards draw it.
+// newResultCard returns the card that shows the result of a seat in the finished game p. own is the visitor's seat,
+// or -1 if the visitor did not play. r is the replay of the game, and g has the rules. names has the name of the
+// player at each seat. played has the replay in the form in which boards draw it.
 func newResultCard(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g *rules.Game, names []string, played *board.Recording) (*resultCard, error) {
 	frames := played.Frames
 	variant, err := r.Resolve(g)
@@ -80,7 +80,8 @@ func newResultCard(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g 
 	return o, nil
 }
 
-// voices are the keys of two versions of a text: you addresses the visitor, and they is about another player.
+// voices has the keys of two versions of a text: you is for a text that addresses the visitor, and they for a text
+// about another player.
 type voices struct{ you, they string }
 
 var (
@@ -113,7 +114,7 @@ func visitorSeat(v *visit, p ladder.Play) int {
 	return -1
 }
 
-// seatOfResult returns the seat whose result the page of a finished game shows: own, the visitor's seat, or, if
+// seatOfResult returns the seat whose result the page of a finished game shows. It is own, the visitor's seat, or, if
 // own is -1, the seat of the person with the best rank. ranks has the rank of each seat.
 func seatOfResult(p ladder.Play, own int, ranks []int) int {
 	best := p.Opener
@@ -128,8 +129,8 @@ func seatOfResult(p ladder.Play, own int, ranks []int) int {
 	return best
 }
 
-// nextLevel returns the level of difficulty that follows the highest level of the bots in game p. It returns nil
-// if several people played, if a bot took part that has no level, or if there is no higher level.
+// nextLevel returns the level of difficulty above the highest level of the bots in game p. It returns nil if there is
+// no higher level, if a bot took part that has no level, or if several people played.
 func nextLevel(p ladder.Play) *house.ChampionLevel {
 	var next *house.ChampionLevel
 	if len(p.People()) > 1 {
@@ -179,7 +180,8 @@ func ratingOf(p ladder.Play, seat int) string {
 	return fmt.Sprintf("%.0f (%+.0f)", after, after-before)
 }
 
-// scores returns the points of a side and the points of the best other side, as texts. A missing one is "".
+// scores returns, as texts, the points of the given side and the points of the best other side. A text is "" if the
+// game counts no points or has no such side.
 func (o *resultCard) scores(side int, variant *rules.Variant) (own, other string) {
 	for _, s := range o.Sides {
 		if variant.Side(s.Seats[0].Seat) == side {
@@ -191,8 +193,8 @@ func (o *resultCard) scores(side int, variant *rules.Variant) (own, other string
 	return own, other
 }
 
-// addEvents adds to the card what follows from the events of game g: the points of the tricks, and notes
-// about captures and bids. It also sets the colors of the sides of a board game.
+// addEvents adds to the card what the events of game g show: the points of the tricks, and notes about captures and
+// bids. For a board game, it also sets the colors of the sides.
 func (o *resultCard) addEvents(v *visit, g *board.Recording) {
 	seats, b, columns := len(g.Seats), g.Display.Board, g.Columns()
 	captures, kept := make([]int, seats), make([]int, seats)
@@ -244,8 +246,8 @@ func (o *resultCard) addEvents(v *visit, g *board.Recording) {
 	}
 }
 
-// cornersOf returns the names of the corner squares that a side has to occupy on a square board with this
-// number of columns. It returns nil if the game has no such goal. side is the letter of the side's pieces.
+// cornersOf returns the names of the corner squares that a side has to occupy to win. The board is square and has the
+// given number of columns. side is the letter of the side's pieces. If the game has no such goal, it returns nil.
 func cornersOf(b *rules.Board, side string, columns int) (list []string) {
 	for i, square := range cornerSquares(columns) {
 		if b.Corners != "" && b.Corners[i:i+1] == side {
@@ -300,8 +302,8 @@ func (o *resultCard) setEnding(who speaker, r *referee.Replay, g *rules.Game, fr
 	}
 }
 
-// endingOf returns the key of the text that says how a board game for two sides ended. view is what all seats see
-// of the last position, and ranks has the rank of each side.
+// endingOf returns the key of the text that says how a board game between two sides ended. view is what all seats see
+// of the last position. ranks has the rank of each side.
 func endingOf(b *rules.Board, view map[string]string, ranks []int) string {
 	first, last := slices.Index(ranks, 1), slices.Index(ranks, 2)
 	if last < 0 {
@@ -324,7 +326,8 @@ func endingOf(b *rules.Board, view map[string]string, ranks []int) string {
 	return "over.end.stuck"
 }
 
-// lastView returns what all seats see of the last position. Each frame has only the values that changed.
+// lastView returns what all seats see of the last position. It combines all frames, because each frame has only the
+// values that changed.
 func lastView(frames []board.Frame) map[string]string {
 	view := map[string]string{}
 	for _, f := range frames {
@@ -333,7 +336,8 @@ func lastView(frames []board.Frame) map[string]string {
 	return view
 }
 
-// speaker says what a seat did. It addresses the visitor in the second person and calls others by their names.
+// speaker makes sentences that say what a seat did. It addresses the visitor in the second person and calls other
+// players by their names.
 type speaker struct {
 	*visit
 	ownSeat int // the visitor's seat, or -1
@@ -347,8 +351,8 @@ func (s speaker) say(text voices, seat int, args ...any) string {
 	return s.t(text.they, append(args, "Name", s.names[seat])...)
 }
 
-// event returns a sentence that says what a seat did in a game, in the words of the boards. key is the last
-// part of the text's key; it names the event.
+// event returns a sentence, in the words of the boards, that says what a seat did in a game. key is the last part of
+// the key of the text, and names the event.
 func (s speaker) event(key string, seat int) string {
 	if seat == s.ownSeat {
 		return s.t("board.you." + key)

@@ -31,7 +31,7 @@ func (h passkeyHolder) WebAuthnDisplayName() string { return h.Name }
 // WebAuthnCredentials returns the passkeys of the person.
 func (h passkeyHolder) WebAuthnCredentials() []webauthn.Credential { return h.credentials }
 
-// newHolder returns p with passkeys, of which data has the JSON documents.
+// newHolder returns the person p with passkeys. data has the JSON document of each passkey.
 func newHolder(p ladder.Person, data ...[]byte) (h passkeyHolder, err error) {
 	h.Person = p
 	for _, d := range data {
@@ -44,7 +44,8 @@ func newHolder(p ladder.Person, data ...[]byte) (h passkeyHolder, err error) {
 	return h, nil
 }
 
-// challenges has the random texts that browsers are to sign, each with the data to check the signature.
+// challenges has random texts, each of which a browser is to sign once. The value has the data to check the
+// signature.
 type challenges = lru.Cache[string, webauthn.SessionData]
 
 func newChallenges() *challenges {
@@ -52,8 +53,8 @@ func newChallenges() *challenges {
 	return list
 }
 
-// takeChallenge removes a challenge and returns its data, or an error if there is none. Only one of several calls
-// succeeds.
+// takeChallenge removes a challenge and returns its data, or an error if it does not exist. So only one of several
+// calls with the same challenge succeeds.
 func (s *Site) takeChallenge(challenge string) (webauthn.SessionData, error) {
 	d, _ := s.challenges.Get(challenge)
 	if !s.challenges.Remove(challenge) {
@@ -66,8 +67,8 @@ func passkeyError() error {
 	return ladder.Errorf(ladder.Unauthorized, "try again, or sign in with a token", "the passkey was not accepted")
 }
 
-// passkeyDomain returns the domain of the site's passkeys, or "" if the visitor cannot use passkeys. The visitor must
-// be at the site's own address, which must be localhost or have a domain and https.
+// passkeyDomain returns the domain of the site's passkeys, or "" if the visitor cannot use passkeys. Passkeys work
+// only at the site's own address, and only if that address is localhost or has a domain and https.
 func (v *visit) passkeyDomain() string {
 	u, err := url.Parse(v.origin())
 	if err != nil || u.Host != v.r.Host {
@@ -91,8 +92,8 @@ func (v *visit) relyingParty() (*webauthn.WebAuthn, error) {
 	return webauthn.New(&webauthn.Config{RPID: domain, RPDisplayName: "timba", RPOrigins: []string{v.origin()}})
 }
 
-// sendOptions sends options, with which a browser makes or uses a passkey, and remembers the challenge of d. If err is
-// not nil, it only returns err.
+// sendOptions sends options, which the browser needs to create or use a passkey, and remembers the challenge in d. If
+// err is not nil, it does nothing and returns err.
 func (v *visit) sendOptions(options any, d *webauthn.SessionData, err error) error {
 	if err != nil {
 		return err
@@ -103,7 +104,7 @@ func (v *visit) sendOptions(options any, d *webauthn.SessionData, err error) err
 	return json.NewEncoder(v.w).Encode(options)
 }
 
-// postNewPasskey sends what the browser needs to make a passkey for the visitor.
+// postNewPasskey sends the data with which the browser creates a passkey for the visitor.
 func (s *Site) postNewPasskey(v *visit) error {
 	if err := s.Service.CheckPasskey(v.Actor); err != nil {
 		return err
@@ -160,7 +161,7 @@ func (v *visit) addPasskey(label string) error {
 	return v.site.Service.AddPasskey(v.ctx(), v.Actor, label, credential.ID, data)
 }
 
-// postUsePasskey sends what the browser needs to sign in with a passkey.
+// postUsePasskey sends the data with which the browser signs the visitor in by a passkey.
 func (s *Site) postUsePasskey(v *visit) error {
 	party, err := v.relyingParty()
 	if err != nil {
@@ -170,8 +171,8 @@ func (s *Site) postUsePasskey(v *visit) error {
 	return v.sendOptions(options, d, err)
 }
 
-// checkPasskey checks the JSON document that a browser has signed with a passkey. It returns the passkey's credential
-// ID, and the data to store for the passkey from now on.
+// checkPasskey checks signed, a JSON document that a browser has signed with a passkey. It returns the passkey's
+// credential ID, and the new data to store for the passkey.
 func (v *visit) checkPasskey(signed string) (credential, data []byte, err error) {
 	party, err := v.relyingParty()
 	if err != nil {

@@ -59,8 +59,8 @@ func (s *Site) getPerson(v *visit, p ladder.Person) error {
 	return v.showPage(http.StatusOK, "person", page)
 }
 
-// addPlays adds the ratings, records and finished games of a person. If before is not 0, it adds only games
-// at which the person sat down before that time, in microseconds since 1970.
+// addPlays adds the ratings, records and finished games of a person to the page. If before is not 0, it adds only
+// games at which the person sat down before that time, in microseconds since 1970.
 func (s *Site) addPlays(v *visit, page *personPage, before int64) (err error) {
 	id := page.Person.ID
 	if page.Ratings, err = s.Store.People.RatingsOf(v.ctx(), id); err != nil {
@@ -93,7 +93,8 @@ type removalPage struct {
 	Bots      []store.ListedBot
 }
 
-// getRemoval shows an admin what would end and what would stay if p were removed.
+// getRemoval shows a page that asks an admin whether to remove p. The page says what the removal would end, and that
+// the person's bots would stay under another name of the person.
 func (s *Site) getRemoval(v *visit, p ladder.Person) (err error) {
 	if err := v.CheckAdmin("to remove people"); err != nil {
 		return err

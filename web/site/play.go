@@ -21,7 +21,8 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-// maxPlayBots is the number of bots that the form offers, in addition to those that an address names.
+// maxPlayBots is the number of bots that the form offers. A bot that the address of the page names is offered in
+// addition.
 const maxPlayBots = 500
 
 // The names of form fields, and a special value.
@@ -43,7 +44,8 @@ type playForm struct {
 	Options    map[string]string // the chosen options of the game; others have the defaults of a table
 }
 
-// readPlayForm reads the form by which a visitor starts a game. field returns the value of a field.
+// readPlayForm reads the form by which a visitor starts a game. The function field returns the value of a field of
+// the form.
 func readPlayForm(field func(name string) string) playForm {
 	f := playForm{
 		Game: field("game"), Bot: field("bot"), Other: field("other"), Bot2: field("bot2"), Bot3: field("bot3"), Seat: field("seat"), Bank: field("bank"),
@@ -94,7 +96,7 @@ func occupants(p ladder.Play) []string {
 	return list
 }
 
-// address returns the address of the page with this form filled in.
+// address returns the address of the page that shows this form, filled in.
 func (f playForm) address() string {
 	q := url.Values{}
 	for name, value := range map[string]string{"game": f.Game, "bot": f.Bot, "other": f.Other, "bot2": f.Bot2, "bot3": f.Bot3, "seat": f.Seat, "bank": f.Bank} {
@@ -108,7 +110,7 @@ func (f playForm) address() string {
 	return "/play?" + q.Encode()
 }
 
-// choice returns the game that the form asks for. If the form names no seat, choice draws one at random.
+// choice returns the game that the form asks for. If the form names no seat, the seat is chosen at random.
 func (f playForm) choice() (c play.Choice, err error) {
 	c = play.Choice{Game: f.Game, Options: f.Options}
 	first := f.Bot
@@ -235,8 +237,8 @@ func (s *Site) postPlay(v *visit) error {
 	return s.leadToTable(v, t, key, nil)
 }
 
-// challengedName returns the name of the person whom bot, the field of a form, challenges as play.Invited and the name.
-// It returns "" if there is none.
+// challengedName returns the name of the person whom a form field challenges to a game, or "" if it challenges
+// nobody. bot is the value of the field; a challenge is play.Invited followed by the name.
 func challengedName(bot string) string {
 	name, ok := strings.CutPrefix(bot, play.Invited)
 	if !ok {
@@ -245,8 +247,8 @@ func challengedName(bot string) string {
 	return name
 }
 
-// reserveSeats reserves seats for the people whom c.OtherPlayers challenges by name. It fails if the visitor has no
-// account.
+// reserveSeats reserves seats for the people whom c.OtherPlayers challenges by name. It returns an error if it
+// challenges somebody but the visitor has no account.
 func (s *Site) reserveSeats(v *visit, c *play.Choice) error {
 	for i, other := range c.OtherPlayers {
 		name := challengedName(other)
@@ -390,7 +392,7 @@ func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 	return nil
 }
 
-// settingsOf returns the settings of game g with these options, or nil if the options are invalid.
+// settingsOf returns the settings of game g with the given options, or nil if the options are not valid.
 func settingsOf(g *rules.Game, options map[string]string) rules.Settings {
 	variant, err := g.Resolve(play.TableOptions(g.Name, options))
 	if err != nil {
@@ -399,9 +401,9 @@ func settingsOf(g *rules.Game, options map[string]string) rules.Settings {
 	return variant.Settings
 }
 
-// presets returns links that fill in the form with options of game g: one link for the default options and
-// one for each ladder of g. A link with the same options as an earlier one is left out. If only the default
-// options are left, presets returns nil.
+// presets returns links that fill in the form with options of game g: one with the default options, and one for each
+// ladder of g. Links with the same options as an earlier link are left out. If then only the default options remain,
+// presets returns nil.
 func (s *Site) presets(v *visit, g *rules.Game, form playForm) []playLink {
 	now, seen := settingsOf(g, form.Options).String(), []string{}
 	var list []playLink
@@ -426,8 +428,8 @@ func (s *Site) presets(v *visit, g *rules.Game, form playForm) []playLink {
 	return list
 }
 
-// optionText returns a sentence about an option of a game that is set to value. If value is "", the sentence
-// is about the option itself, whose value is a number.
+// optionText returns a sentence about the option o of a game, when it is set to value. If value is "", the option is
+// a number, and the sentence is about any value of it.
 func optionText(l *messages.Language, o rules.Option, value string) string {
 	key := strings.TrimSuffix("play.option."+o.Name+"."+value, ".")
 	if l.Texts[key] == nil {
@@ -466,8 +468,8 @@ func (p *playPage) listOptions(l *messages.Language, g *rules.Game) {
 	}
 }
 
-// playersWith returns the numbers of players, separated by spaces, for which the option of g may be set to
-// value. It returns "" if every number in p.Counts allows the value.
+// playersWith returns the numbers of players for which the named option of g may be set to value. They are separated
+// by spaces. If every number in p.Counts allows the value, it returns "".
 func (p *playPage) playersWith(g *rules.Game, option, value string) string {
 	var fit []string
 	for _, n := range p.Counts {

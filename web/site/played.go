@@ -61,7 +61,7 @@ func (s *Site) showPlayedGame(v *visit, id string) error {
 	return v.showPage(http.StatusOK, "played", page)
 }
 
-// nameSeats replaces the names of the seats in the replay r by those that the visitor reads, such as "You".
+// nameSeats replaces the names of the seats in the replay r by the names for the visitor, such as "You".
 func (p *playedPage) nameSeats(v *visit, r *referee.Replay) {
 	names := make([]string, len(r.Seats))
 	for _, x := range p.Seats {

@@ -27,7 +27,8 @@ func (v *visit) publicLinks(bot string) links {
 	return links{page, page + "/badge.svg", page + "/feed.atom"}
 }
 
-// origin returns the public address of this server: the configured one, or otherwise the one that the visitor used.
+// origin returns the public address of this server: the configured address or, if there is none, the address that the
+// visitor used.
 func (v *visit) origin() string {
 	if configured := v.site.Config.Site.URL; configured != "" {
 		return configured
@@ -60,8 +61,8 @@ func (v *visit) sendEmbedded(kind, vary string, data []byte) {
 	http.ServeContent(v.w, v.r, "", time.Time{}, bytes.NewReader(data))
 }
 
-// getBadge draws the rating and the rank of a bot as a small picture: on the ladder in the query parameter,
-// or otherwise on the bot's first ladder.
+// getBadge draws the rating and the rank of a bot as a small picture. They are those on the ladder in the query
+// parameter "ladder" or, without it, on the bot's first ladder.
 func (s *Site) getBadge(v *visit, b ladder.Bot) error {
 	ladderName := v.query().Text("ladder")
 	if err := v.query().Err(); err != nil {

@@ -26,8 +26,7 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// setHeaders sets the headers of all pages. The middleware has already set stricter ones, some of which it
-// replaces.
+// setHeaders sets the headers of all pages. Some of them replace stricter headers that the middleware has set.
 func (s *Site) setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "same-origin") // with "no-referrer", browsers send forms with the origin "null"
@@ -92,7 +91,7 @@ type frame struct {
 // Lang returns the tag of the page's language.
 func (f frame) Lang() string { return f.language.Tag }
 
-// Preference returns the visitor's choice for a preference, or "".
+// Preference returns the visitor's choice for the named preference, or "" if there is none.
 func (f frame) Preference(name string) string { return f.preference(name) }
 
 func (f frame) Path() string { return f.r.URL.Path }
@@ -103,9 +102,9 @@ func (f frame) Origin() string { return f.origin() }
 // With returns the address of the page with a query parameter changed. The value "" removes the parameter.
 func (f frame) With(name, value string) string { return addressWith(f.r, name, value) }
 
-// Names returns a JSON object that maps the names of house bots (part of timba), guests and ladders to their
-// titles. The key of a ladder is "/" and its name. The title of "guest#" is that of one of several guests, with "#"
-// in place of the number. Modules use it to show matches that begin after the page was loaded.
+// Names returns a JSON object that maps names to their titles: the names of house bots (part of timba), of guests and
+// of ladders. The key of a ladder is "/" and its name. The key "guest#" has the title of one of several guests, with
+// "#" in place of the number. JavaScript modules use the titles to show matches that begin after the page was loaded.
 func (f frame) Names() (template.JS, error) {
 	names := map[string]string{ladder.GuestName: f.language.Text("bot.guest"), ladder.GuestName + "#": f.language.Text("bot.guests", "Number", "#")}
 	for _, level := range house.Levels() {
@@ -148,8 +147,8 @@ func (f frame) Script() (string, error) {
 	return f.site.assets.url(name)
 }
 
-// Texts returns a JSON object with the texts that the page's module needs: those whose keys begin with
-// PAGE.js, and, if the module draws games, those of the boards.
+// Texts returns a JSON object with the texts that the page's module needs. Their keys begin with the name of the page
+// and ".js". If the module draws games, the texts of the boards are included.
 func (f frame) Texts() (template.JS, error) {
 	heads := []string{f.Name + ".js."}
 	if f.site.assets.drawsGames(f.Name + "/" + f.Name + ".js") {
@@ -167,14 +166,14 @@ func (v *visit) showPage(status int, name string, data any) error {
 	return v.showTemplate("layout", status, name, data, nil)
 }
 
-// showForm answers with a page that has a form. If err is not nil, the form was refused: the page shows err,
-// and the status of the answer is that of err instead of status.
+// showForm answers with a page that has a form. If err is not nil, the form was refused: the page shows err, and the
+// answer has the HTTP status of err instead of status.
 func (v *visit) showForm(status int, name string, data any, err error) error {
 	return v.showTemplate("layout", status, name, data, err)
 }
 
-// showTemplate answers with the given template of the page called name; the template "layout" is the whole page.
-// refused, if not nil, is the reason why a form was refused, which the page shows. If a query parameter is invalid,
+// showTemplate answers with the named template of the page called name; the template "layout" is the whole page.
+// refused, if not nil, is the reason why a form was refused, and the page shows it. If a query parameter is invalid,
 // or if refused is an internal error of the server, showTemplate returns that error and writes no answer.
 func (v *visit) showTemplate(template string, status int, name string, data any, refused error) error {
 	if v.parameters != nil && v.parameters.Err() != nil {

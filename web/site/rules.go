@@ -30,8 +30,8 @@ func decorateHTML(page string) string {
 	return strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" tabindex="0"><table class="cards">`, "</table>", "</table></div>").Replace(page)
 }
 
-// labeller is a goldmark transformer for tables with more than two columns. To each cell but the first of a
-// row, it adds the name of the cell's column. Pages show these names in small windows.
+// labeller is a goldmark transformer for tables with more than two columns. It labels each cell, except the first of
+// a row, with the name of the cell's column. Pages show the labels in small windows.
 type labeller struct{}
 
 // plainText returns the text of a heading or a table cell.
@@ -81,9 +81,9 @@ var (
 	ruleCell   = regexp.MustCompile(`(?s)<t[hd][^>]*>(.*?)</t[hd]>`)
 )
 
-// rulesText returns the rules of a game as HTML for people, in the visitor's language or otherwise in English: with
-// lists of cards and short descriptions of options. If settings is not nil, it marks the list items that describe the
-// options and values in settings.
+// rulesText returns the rules of a game for people, as HTML, in the visitor's language or, without a translation, in
+// English. They have lists of cards and short descriptions of options. If settings is not nil, the list items about
+// the options and values in settings are marked.
 func rulesText(v *visit, g *rules.Game, settings rules.Settings) (template.HTML, error) {
 	var b bytes.Buffer
 	source, english := g.Text(v.language.Tag), false
@@ -116,9 +116,9 @@ func rulesText(v *visit, g *rules.Game, settings rules.Settings) (template.HTML,
 	return template.HTML(text), nil
 }
 
-// optionHead returns HTML for the beginning of the description of an option in the rules: its short description in l
-// or, if there is none, name=value as code. mark follows it. If value is "", which means any number, and l has a short
-// description, the result is "".
+// optionHead returns HTML for the beginning of the description of an option in the rules. It is the short description
+// of the option in the language l or, if l has none, name=value as code; the HTML mark follows. value is "" if any
+// number is meant; if l then has a short description, the result is "".
 func optionHead(l *messages.Language, name, value, mark string) string {
 	short := optionName(l, name, value)
 	switch {
@@ -130,8 +130,8 @@ func optionHead(l *messages.Language, name, value, mark string) string {
 	return "<b>" + template.HTMLEscapeString(short) + "</b>" + mark
 }
 
-// cardList returns an HTML list of cards to replace the HTML in table, if that has a row with the ranks of the cards
-// and perhaps a second row with their points. Other tables are returned unchanged. The module deck.js draws the cards.
+// cardList returns an HTML list of cards that replaces table, the HTML of a table with a row of the ranks of the
+// cards and perhaps a row of their points. Any other table is returned unchanged. The module deck.js draws the cards.
 func cardList(l *messages.Language, table string) string {
 	var rows [][]string
 	for _, row := range ruleRow.FindAllString(table, -1) {

@@ -70,8 +70,8 @@ func (s *Site) getSearch(v *visit) error {
 	return v.showPage(http.StatusOK, "search", page)
 }
 
-// foundDocument is a document that contains the searched text. Headings are those of the first sections with
-// the text, at most maxFoundHeadings.
+// foundDocument is a document that contains the searched text. Headings has the headings of the first sections with
+// the text, at most maxFoundHeadings of them.
 type foundDocument struct {
 	URL, Title, Lang string
 	Headings         []heading

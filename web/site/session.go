@@ -16,12 +16,12 @@ func localPath(next string) string {
 	return next
 }
 
-// next returns the parameter next, the address from which the visitor came. It returns "" if the parameter is
-// invalid.
+// next returns the query parameter "next", the address of the page from which the visitor came. It returns "" if the
+// parameter is absent or not valid.
 func (v *visit) next() string { return middleware.NewQuery(v.r).Text("next") }
 
-// postSignOut signs a person out and deletes the cookie. Their token stays valid. A guest has no such form; the
-// session of a guest expires after store.SessionTime.
+// postSignOut signs a person out: it ends the session and deletes the cookie. The token with which the person signed
+// in stays valid. Guests cannot sign out; their sessions expire after store.SessionTime.
 func (s *Site) postSignOut(v *visit) error {
 	if v.Person.ID != 0 {
 		if err := s.Service.EndSession(v.ctx(), v.Actor, v.Session); err != nil {
@@ -41,7 +41,8 @@ func (s *Site) postEndOthers(v *visit) error {
 
 func (v *visit) field(name string) string { return strings.TrimSpace(v.r.PostForm.Get(name)) }
 
-// number returns a field of the form that is a positive number, such as an ID.
+// number returns the number in the form field called name. It returns an error unless this is a positive number, such
+// as an ID.
 func (v *visit) number(name string) (int64, error) {
 	n, err := strconv.ParseInt(v.field(name), 10, 64)
 	if err != nil || n < 1 {

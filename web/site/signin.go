@@ -57,8 +57,9 @@ func (v *visit) startTokenSession(token string) error {
 	return v.startSession(func(from service.Actor) (string, error) { return v.site.Service.SignIn(v.ctx(), token, from) })
 }
 
-// startSession signs the visitor in. It calls signIn, which returns the key of a new session, and sends the key as a
-// cookie. If the visitor was a guest, the guest's games become those of the person. Then v.Actor is the person.
+// startSession signs the visitor in. It calls signIn, which starts a session and returns its key, and sends the key
+// as a cookie. If the visitor was a guest, the guest's games become those of the person. v.Actor is the person
+// afterwards.
 func (v *visit) startSession(signIn func(from service.Actor) (key string, err error)) error {
 	s, before := v.site, v.Actor
 	key, err := signIn(before)

@@ -181,8 +181,8 @@ func (s *Site) routes() []route {
 	}
 }
 
-// named returns a handler for addresses that contain a name, such as that of a bot. It calls find with the
-// path parameter called part, and passes the result to serve. It returns the error of find.
+// named returns a handler for addresses that contain a name, such as that of a bot. part is the path parameter that
+// has the name. The handler calls find with the name and passes the result to serve. It returns the errors of both.
 func named[T any](part string, find func(context.Context, string) (T, error), serve func(*visit, T) error) func(*visit) error {
 	return func(v *visit) error {
 		found, err := find(v.ctx(), v.r.PathValue(part))
@@ -193,8 +193,8 @@ func named[T any](part string, find func(context.Context, string) (T, error), se
 	}
 }
 
-// navLinks returns the links at the top of each page, or at the bottom on a phone. Each is an address and the
-// key of its text.
+// navLinks returns the links at the top of each page (at the bottom on a phone). Each link is its address and the key
+// of its text.
 func navLinks() [][2]string {
 	return [][2]string{
 		{"/play", "play.begin"},
@@ -267,8 +267,8 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// unknownAddressError returns the error for an address without a route: either nothing is there, or the
-// method is not allowed.
+// unknownAddressError returns the error for a request that no route serves: there is nothing at the address, or it
+// does not support the method.
 func (s *Site) unknownAddressError(v *visit) error {
 	_, methods := middleware.FindRoute(s.mux, v.r)
 	if methods == "" {
@@ -278,8 +278,9 @@ func (s *Site) unknownAddressError(v *visit) error {
 	return middleware.NotAllowed(v.r, methods)
 }
 
-// run calls the handler of rt, after it has read the form of the request and checked that it is from this
-// site. A visitor who is not signed in and requests a page for members is redirected to the sign-in form.
+// run calls the handler of the route rt. Before that, it reads the form of the request and checks that the form is
+// from this site. If the route is for members and the visitor is not signed in, run redirects to the sign-in form
+// instead, or returns an error if the request is not for a whole page.
 func (v *visit) run(rt route) error {
 	if err := v.readForm(); err != nil {
 		return err

@@ -22,9 +22,9 @@ type sortColumn[T any] struct {
 	compare    func(a, b T) int // nil if the table cannot be sorted by this column
 }
 
-// sortRows sorts rows by the column in the query parameter sort, in the direction in the parameter order. Without
-// the parameter sort, it uses the first column that can be sorted. The sort is stable. It returns the heads of the
-// columns, which link to the addresses that sort by them; the link of the current column reverses the order.
+// sortRows sorts rows in place. The query parameter "sort" names the column, and "order" the direction. Without
+// "sort", it uses the first column that can be sorted. The sort is stable. The result has the heads of the columns.
+// Each head links to the address of the page sorted by its column; the link of the current column reverses the order.
 func sortRows[T any](v *visit, rows []T, columns []sortColumn[T]) (heads []column) {
 	var keys []string
 	for _, c := range columns {
@@ -73,8 +73,8 @@ const maxPage = 100_000
 
 func (v *visit) pageNumber() int { return int(v.query().Number("page", 1, maxPage, 1)) }
 
-// rowsOfPage returns those of rows that are on the page in the query parameter page, and its pager. size is
-// the number of rows on a page. If the parameter is too large, it returns the last page.
+// rowsOfPage returns the rows on the page that the query parameter "page" selects, and the pager of that page. size
+// is the number of rows on a page. If the parameter is too large, it returns the last page.
 func rowsOfPage[T any](v *visit, rows []T, size int) ([]T, pager) {
 	p := newPager(v, v.pageNumber(), len(rows), size)
 	return rows[(p.Page-1)*size : p.LastRow], p

@@ -33,7 +33,7 @@ type standingsPage struct {
 	IsDefaultView bool // the page shows the top places by rank, so live updates can replace its rows
 }
 
-// standingsFilter is the selection of standings that the query parameters make.
+// standingsFilter selects the standings that a page lists. The query parameters of the page set it.
 type standingsFilter struct {
 	Query     string // a part of a bot's or an owner's name
 	OwnerKind string // "people", "house", or "" for both

@@ -33,8 +33,9 @@ type submissionStep struct {
 
 func (s *Site) getSubmission(v *visit) error { return s.showSubmission(v, "layout", "") }
 
-// getProgress waits until the state of a submission differs from the tag in the query, for at most
-// progressWait. It answers with the part of the page that shows the state, for the page's module.
+// getProgress waits until the state of a submission changes, for at most progressWait. The query has the tag of the
+// state that the page already shows. The answer is the part of the page that shows the new state; the page's module
+// inserts it.
 func (s *Site) getProgress(v *visit) error {
 	return s.showSubmission(v, "progress", v.query().Text("tag"))
 }

@@ -54,8 +54,8 @@ func (s *Site) postSubmit(v *visit) error {
 	return v.showForm(http.StatusOK, "submit", s.submitForm(name), err)
 }
 
-// receiveUpload reads the upload form and submits its file while the file arrives. It returns the name of the bot
-// and the version that it has created. If it fails, name is "" unless the form contained it before the error.
+// receiveUpload reads the upload form, and submits the file in it while the file arrives. It returns the bot's name
+// and the new version. If it fails after it has read the name in the form, it returns the name; otherwise name is "".
 func (v *visit) receiveUpload() (name string, made ladder.Version, err error) {
 	parts, err := v.r.MultipartReader()
 	if err != nil {
@@ -86,7 +86,8 @@ func readField(p *multipart.Part) (string, error) {
 	return string(data), formError(err, nil)
 }
 
-// formError converts err, an error of reading a form, into the error for the answer:
+// formError returns the error with which to answer if reading a form has failed with err:
+//
 //   - If err is nil or says that the form is too large, formError returns err.
 //   - If err is io.EOF and atEnd is not nil, it returns atEnd.
 //   - Otherwise it returns an error that says that the form cannot be read.
@@ -104,8 +105,8 @@ func formError(err, atEnd error) error {
 // drainTime is the longest time for which drain reads.
 const drainTime = 10 * time.Second
 
-// drain reads up to limit bytes of an upload that was refused. Browsers show an answer only after they have
-// sent the whole form.
+// drain reads up to limit bytes of an upload that was refused, because browsers show an answer only after they have
+// sent the whole form. It stops after drainTime.
 func drain(w http.ResponseWriter, body io.Reader, limit int64) {
 	rc := http.NewResponseController(w)
 	rc.SetReadDeadline(time.Now().Add(drainTime))

@@ -16,10 +16,10 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-// leadToTable answers a visitor who has asked for a seat at a table. If err is nil, it redirects to the page
-// of t, where the visitor has a seat. If err is not nil, the visitor got no seat: t is the table that was
-// full or closed, or nil, and the answer shows err, unless t no longer exists. If key is not "", it is the
-// session key of a new guest, which leadToTable sets as a cookie.
+// leadToTable answers a visitor who has asked for a seat at a table. If err is nil, the visitor has a seat at t, and
+// the answer redirects to the page of t. Otherwise the visitor got no seat, and the answer shows err. t is then the
+// table that was full or closed, or nil. If t no longer exists, the answer redirects to its page anyway, which says
+// what has happened. key, if not "", is the session key of a new guest; it is sent as a cookie.
 func (s *Site) leadToTable(v *visit, t *play.Table, key string, err error) error {
 	switch {
 	case err == nil:
@@ -103,7 +103,8 @@ func (s *Site) getTable(v *visit) error {
 	return v.showPage(http.StatusOK, "table", page)
 }
 
-// seatName returns the name that people see for a bot or a person. A person without a name is a guest.
+// seatName returns the display name of a player. bot says whether the player is a bot. A person without a name is a
+// guest.
 func (s *Site) seatName(l *messages.Language, name string, bot bool) string {
 	switch {
 	case bot:
@@ -114,8 +115,8 @@ func (s *Site) seatName(l *messages.Language, name string, bot bool) string {
 	return name
 }
 
-// seatNames returns, by seat, the name that people see for a player, or "" for a free seat. Equal names, as of guests,
-// get numbers.
+// seatNames returns the display name of the player at each seat, or "" for a free seat. Equal names, such as those of
+// several guests, get numbers.
 func (s *Site) seatNames(l *messages.Language, seats []play.SeatView) []string {
 	var names []string
 	for _, x := range seats {
@@ -129,7 +130,7 @@ func (s *Site) seatNames(l *messages.Language, seats []play.SeatView) []string {
 	return names
 }
 
-// numberNames adds a number to each name that occurs several times in names, except to "".
+// numberNames appends a number to each name that occurs several times in names. It does not change "".
 func numberNames(l *messages.Language, names []string) {
 	guest := l.Text("bot.guest")
 	total, seen := map[string]int{}, map[string]int{}
@@ -213,10 +214,10 @@ func (s *Site) postResign(v *visit) error {
 	return v.redirect("/play/" + id)
 }
 
-// postRematch opens a table with the game, the options and the players of the finished game in the path, but
-// everybody moves to the next seat. It reserves seats for the other people. If another person has already
-// opened a rematch of the game, the visitor gets a seat at that table instead. If the form field level is
-// "next", the bots of the new game have the next level of difficulty.
+// postRematch opens a table for a rematch of the finished game in the path. The table has the same game, options and
+// players, but everybody moves to the next seat, and seats are reserved for the other people. If another person has
+// already opened a rematch of the game, the visitor gets a seat at that table instead. If the form field "level" is
+// "next", the bots have the next level of difficulty.
 func (s *Site) postRematch(v *visit) error {
 	p, err := s.Store.Plays.Find(v.ctx(), v.r.PathValue("id"))
 	if err != nil {

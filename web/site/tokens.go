@@ -93,8 +93,8 @@ func (s *Site) postToken(v *visit) error {
 	return v.redirect("/account/tokens")
 }
 
-// expiry returns the time that is the given number of days from now; days is the value of a form field. For
-// "" it returns the zero time, which means that nothing expires.
+// expiry returns the time after the given number of days from now. days is the value of a form field. If it is "",
+// expiry returns the zero time, which means that nothing expires.
 func (v *visit) expiry(days string) (time.Time, error) {
 	if days == "" {
 		return time.Time{}, nil

@@ -82,9 +82,9 @@ var costlyRoutes = []string{
 	"GET /search", "GET /games/{game}/replay.json", "GET /games/{game}/replay.html", "GET /games/{game}/replay.csv", "GET /play/{id}/replay.json",
 }
 
-// preferences has the allowed values of each preference that a visitor can set for all pages. A query
-// parameter with the name of the preference, at any address, sets it, and a cookie stores the value. Any
-// other value, such as "auto", removes the preference, except for the preference lang, which stays as it is.
+// preferences has the preferences that a visitor can set for all pages, each with its allowed values. A query
+// parameter with the name of a preference sets it, at any address, and a cookie stores the value. Any other value,
+// such as "auto", removes the preference; only lang stays as it is.
 var preferences = map[string][]string{
 	"lang":  messages.Languages,
 	"theme": {"light", "dark"},     // without a choice, the theme that the browser prefers
@@ -93,7 +93,7 @@ var preferences = map[string][]string{
 
 func preferenceCookie(name string) string { return "timba_" + name }
 
-// preference returns the visitor's choice for a preference, or "".
+// preference returns the visitor's choice for the named preference, or "" if there is none.
 func (v *visit) preference(name string) string {
 	if value := cookie(v.r, preferenceCookie(name)); slices.Contains(preferences[name], value) {
 		return value
@@ -101,8 +101,8 @@ func (v *visit) preference(name string) string {
 	return ""
 }
 
-// applyPreferences stores the preferences in the query parameters and redirects to the address without them.
-// It reports whether it has answered.
+// applyPreferences stores the preferences that are in the query parameters, and redirects to the same address without
+// them. It reports whether it has answered the request.
 func (v *visit) applyPreferences() bool {
 	if v.r.Method != http.MethodGet {
 		return false
@@ -157,8 +157,8 @@ func (v *visit) upgrade(l socket.Limits) (*socket.Conn, error) {
 	return v.site.Middleware.Upgrade(v.w, v.r, l)
 }
 
-// refuseSocket tells the page that opened a WebSocket that its session has ended, and closes the connection. The
-// browser then connects again without a session.
+// refuseSocket ends a WebSocket whose session has ended: it tells the page so, and closes the connection. The browser
+// then connects again without a session.
 func (v *visit) refuseSocket() error {
 	c, err := v.upgrade(socket.Limits{})
 	if err == nil {
@@ -169,11 +169,11 @@ func (v *visit) refuseSocket() error {
 
 func (v *visit) ctx() context.Context { return v.r.Context() }
 
-// t returns the text that has this key in the language of the page; see messages.Language.Text for args.
+// t returns the text with this key in the language of the page. For args see messages.Language.Text.
 func (v *visit) t(key string, args ...any) string { return v.language.Text(key, args...) }
 
-// query returns the query parameters of the address. If a handler reads an invalid one, showTemplate answers
-// with the error page instead of the template.
+// query returns the query parameters of the address. If a handler reads an invalid parameter, showTemplate later
+// answers with an error page instead of the template.
 func (v *visit) query() *middleware.Query {
 	if v.parameters == nil {
 		v.parameters = middleware.NewQuery(v.r)

@@ -22,8 +22,8 @@ type waitingPage struct {
 	Options   []string // descriptions of the options
 }
 
-// showWaitingTable serves the page of a table that waits for people. refused, if not nil, is why the visitor
-// did not get a seat.
+// showWaitingTable serves the page of a table that waits for people. If refused is not nil, it is the reason why the
+// visitor did not get a seat, and the page shows it.
 func (s *Site) showWaitingTable(v *visit, t *play.Table, refused error) error {
 	page := waitingPage{Table: t, Link: v.origin() + "/play/" + t.ID, OwnSeat: t.Seat(v.Actor)}
 	page.IsOpener, page.IsAwaited = page.OwnSeat == t.Choice.Seat, t.IsReservedFor(v.Actor)
@@ -87,13 +87,14 @@ func (s *Site) postCancel(v *visit) error {
 	return v.redirect("/play/" + id)
 }
 
-// playTopic is the prefix of the names under which pages about a table (a game of people) get live updates; the
-// ID of the table follows.
+// playTopic followed by the ID of a table (a game of people) is the name under which pages about the table get live
+// updates.
 const playTopic = "play/"
 
-// playParts renders those parts of the pages about a table that live updates replace: the players, the states of
-// their seats, whose changes the bar of all pages watches, and the offer of a rematch. id is the ID of the table. For each part it calls the function part, which executes the
-// template name of page on data and stores the result under key.
+// playParts renders the parts of pages about a table that live updates replace: the players, the states of their
+// seats, and the offer of a rematch. The bar at the top of all pages watches the states. id is the ID of the table.
+// For each part, playParts calls the function part, which executes the template name of page on data and stores the
+// result under key.
 func (s *Site) playParts(id string, part func(page, name, key string, data any)) {
 	if t := s.Play.Table(id); t != nil {
 		part("waiting", "waiting-seats", "waiting", t)

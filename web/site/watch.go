@@ -17,8 +17,8 @@ type watchPage struct {
 	Now   int64        // the server's time in milliseconds since 1970
 }
 
-// getLiveMatch serves the page that shows a match in progress. For any other match it redirects to the page
-// of the match.
+// getLiveMatch serves the page that shows a match in progress. If the match is not in progress, it redirects to the
+// page about the match.
 func (s *Site) getLiveMatch(v *visit) error {
 	id, err := middleware.PathID(v.r, "match")
 	if err != nil {

@@ -45,7 +45,7 @@ func (p writePage) RulesGame() string {
 // the text for the manifest, such as "brisca players=2".
 type gameChoice struct{ Claim, Game, Ladder string }
 
-// gameChoices returns each game, followed by its ladders if their options differ.
+// gameChoices returns each game. If the ladders of a game have different options, these ladders follow the game.
 func (s *Site) gameChoices() (list []gameChoice) {
 	for _, g := range games.All() {
 		list = append(list, gameChoice{g.Name, g.Name, ""})
@@ -119,7 +119,7 @@ type editorForm struct {
 	archive *bundle.Archive // the files of base with the new text
 }
 
-// readEditorForm reads and checks the form of the editor. If the form edits a version and pack is set, w.archive has
+// readEditorForm reads and checks the form of the editor. If the form edits a version and pack is true, w.archive has
 // the version's files with the new text.
 func (v *visit) readEditorForm(pack bool) (w editorForm, err error) {
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, tryout.MaxText+maxForm)
@@ -146,8 +146,8 @@ func (v *visit) readEditorForm(pack bool) (w editorForm, err error) {
 	return w, err
 }
 
-// postWrite submits the text in the editor: as a file of a version that keeps its other files, or as a bot of one file,
-// which plays only the game that is selected.
+// postWrite submits the text in the editor. If a version is edited, the text replaces one of its files, and the other
+// files stay. Otherwise the text becomes a bot of one file, which plays only the selected game.
 func (s *Site) postWrite(v *visit) error {
 	w, err := v.readEditorForm(true)
 	if err != nil {
@@ -209,9 +209,8 @@ func (s *Site) postTest(v *visit) error {
 // tryoutWait is how long a request for the progress of a test waits for a change.
 const tryoutWait = 30 * time.Second
 
-// getTest shows the progress of a test in the editor. If the query parameter change is set, it is the number
-// of the state that the editor already shows. getTest then waits until the test has a different state, but no
-// longer than tryoutWait.
+// getTest shows the progress of a test in the editor. The query parameter "change", if present, is the number of the
+// state that the editor already shows. getTest then waits until the test has another state, for at most tryoutWait.
 func (s *Site) getTest(v *visit) error {
 	change := int(v.query().Number("change", 0, 1<<30, -1))
 	ctx := v.ctx()

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// pause says whether the clock of a bot is stopped because the connection is bad, and for how long it was. See
-// LineStreamOptions.SlowAfter.
+// pause says whether the clock of a bot is stopped because of a bad connection, and for how long it has been stopped
+// in total. See LineStreamOptions.SlowAfter.
 type pause struct {
 	clock     match.Holder  // of the bot; nil if it cannot be stopped
 	since     time.Time     // start of the current stop; zero while the clock runs
@@ -21,8 +21,9 @@ type pause struct {
 	slowCount int           // how many stops slow consists of
 }
 
-// lostReason returns the fault of a bot whose clock was stopped for longer than ReturnTime: ConnectionSlow if slowness
-// caused half of that, otherwise ConnectionLost. The caller holds s.mu.
+// lostReason returns the fault of a bot whose clock was stopped for longer than ReturnTime. The fault is
+// ConnectionSlow if there was a connection, but a slow one, for at least half of ReturnTime. Otherwise it is
+// ConnectionLost. The caller holds s.mu.
 func (s *LineStream) lostReason() fault.Reason {
 	p := s.pause
 	if p.slowCount == 0 || p.slow < s.ReturnTime/2 {

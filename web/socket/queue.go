@@ -40,8 +40,8 @@ type QueueLimits struct {
 	All    int64 // bytes for all connections together
 }
 
-// Queues creates queues, one for each connection. The queues share one QueueLimits, and Queues counts the
-// messages in all of them.
+// Queues creates queues of messages, one for each connection. All queues have the same QueueLimits, and Queues counts
+// the messages that wait in all of them.
 type Queues struct {
 	QueueLimits
 	waiting, count atomic.Int64
@@ -72,8 +72,8 @@ func (a *Queues) New() *Queue {
 	return &Queue{queues: a, messages: make(chan *Broadcast, a.Length), ending: make(chan struct{})}
 }
 
-// End makes Run close the connection with a close code (RFC 6455, section 7.4) and the reason text. It does
-// not wait, and may be called before Run. Only the first call has an effect.
+// End makes Run close the connection with a close code (RFC 6455, section 7.4); text is the reason that the other end
+// gets. End does not wait, and may be called before Run. Only the first call has an effect.
 func (q *Queue) End(code int, text string) {
 	q.endOnce.Do(func() {
 		q.code, q.text = code, text
@@ -108,9 +108,9 @@ func (q *Queue) Put(m *Broadcast) {
 	}
 }
 
-// exceedsLimits reports whether a message of size bytes would exceed the limits. The limit for all connections
-// together applies only to a queue that would exceed an equal share of it, so that slow receivers do not affect
-// fast ones.
+// exceedsLimits reports whether q would exceed a limit if a message of size bytes were added. One limit is for each
+// queue, the other for all queues together. If all queues together would exceed theirs, only queues that have more
+// than an equal share of it count as exceeding it. Slow receivers therefore do not affect fast ones.
 func (q *Queue) exceedsLimits(size int64) bool {
 	own, share := q.waiting.Load(), q.queues.All/max(1, q.queues.count.Load())
 	return own+size > q.queues.Each || own > 0 && own+size > share && q.queues.waiting.Load()+size > q.queues.All

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// shortLimit wraps the http.ResponseWriter of a request that becomes a WebSocket. Reading from the
-// WebSocket's connection fails with ErrTooFast if frames of at most maxShort bytes arrive faster than the
-// limiter frames allows. The WebSocket library reports only whole messages, so a limit on messages would not
-// count empty fragments and pongs.
+// shortLimit wraps the http.ResponseWriter of a request that becomes a WebSocket, to limit the rate of short frames.
+// If frames of at most maxShort bytes arrive faster than the limiter frames allows, reading from the connection fails
+// with ErrTooFast. A limit on messages would not suffice: the WebSocket library reports only whole messages, and so
+// hides empty fragments and pongs.
 type shortLimit struct {
 	http.ResponseWriter
 	frames *rate.Limiter
@@ -65,8 +65,8 @@ func (c *limitedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// frameSize returns the payload length of a frame from its header (RFC 6455, section 5.2). If header is
-// incomplete, whole is false.
+// frameSize returns the length of a frame's payload, which it reads from the frame's header (RFC 6455, section 5.2).
+// If header is incomplete, whole is false.
 func frameSize(header []byte) (size uint64, whole bool) {
 	if len(header) < 2 {
 		return 0, false

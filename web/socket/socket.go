@@ -81,10 +81,10 @@ const bufferSize = 512
 
 var buffers sync.Pool
 
-// Upgrade turns a request into a WebSocket. The response has the cookies that are set in the header of w. It
-// returns an error if the request is not valid or comes from a page of another origin; then nothing has been
-// sent, and the caller must answer. Programs send no origin and are accepted. If the client has disconnected
-// meanwhile, Upgrade panics with http.ErrAbortHandler.
+// Upgrade turns a request into a WebSocket. The response has the cookies that are set in the header of w. If the
+// request is not valid or comes from a page of another origin, Upgrade returns an error; then nothing has been sent,
+// and the caller must answer. Requests without an origin, which programs send, are accepted. If the client has
+// disconnected meanwhile, Upgrade panics with http.ErrAbortHandler.
 func Upgrade(w http.ResponseWriter, r *http.Request, l Limits) (*Conn, error) {
 	l = cmp.Or(l, DefaultLimits)
 	var refused error
@@ -108,14 +108,14 @@ func Upgrade(w http.ResponseWriter, r *http.Request, l Limits) (*Conn, error) {
 	return NewConn(ws, l), nil
 }
 
-// OriginError returns the error for a request whose headers Origin and Host name different sites. It does not compare
-// them.
+// OriginError returns the error for a request whose headers Origin and Host name different sites. The caller has
+// compared them.
 func OriginError(r *http.Request) *ladder.Error {
 	return ladder.Errorf(ladder.Forbidden, "if both are this site, its proxy must pass the header Host, or site.url in timba.toml must name the site",
 		"the request comes from a page of another site, %q, and is for %q", ladder.Clip(r.Header.Get("Origin")), ladder.Clip(r.Host))
 }
 
-// ping sends a ping, which the other end answers, and schedules the next one.
+// ping sends a ping, which the other end answers, and schedules the next ping.
 func (c *Conn) ping() {
 	if c.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(c.Limits.Send)) != nil {
 		c.Shut(CloseSlow, "slow")
@@ -164,8 +164,8 @@ const maxReason = 120
 // closeTime is the longest time that each step of closing a connection may take.
 const closeTime = 5 * time.Second
 
-// Shut closes the connection with a close code (RFC 6455, section 7.4) and the reason why, which is cut to maxReason
-// bytes. Only the first call has an effect.
+// Shut closes the connection with a close code (RFC 6455, section 7.4). why is the text of the reason, which is cut
+// to maxReason bytes. Only the first call has an effect.
 func (c *Conn) Shut(code int, why string) {
 	c.shutOnce.Do(func() {
 		close(c.closed)
@@ -177,8 +177,9 @@ func (c *Conn) Shut(code int, why string) {
 	})
 }
 
-// drain reads until the other end has closed too, for at most closeTime, and then closes the TCP connection. Closing
-// a TCP connection with unread data would reset it, and the other end might not receive the close code.
+// drain reads until the other end has closed the connection too, for at most closeTime, and then closes the TCP
+// connection. If a TCP connection with unread data were closed, it would be reset, and the other end might not
+// receive the close code.
 func (c *Conn) drain() {
 	defer c.ws.Close()
 	raw := c.ws.NetConn()

@@ -41,9 +41,10 @@ type LineStreamOptions struct {
 	// RetainAll makes the stream retain acknowledged lines, too. A page that is loaded again in the middle of
 	// a game then gets all lines from the beginning.
 	RetainAll bool
-	// SlowAfter, if not 0, makes the stream stop the bot's clock in two cases: there is no connection, or a
-	// line has waited longer than SlowAfter for its acknowledgement. The connection counts as lost, or as too slow
-	// if most of the stops had a connection, when the total time of these stops reaches ReturnTime.
+	// SlowAfter, if not 0, makes the stream stop the bot's clock while there is no connection, or while a line has
+	// waited for its acknowledgement for longer than SlowAfter. When the clock has been stopped for ReturnTime in
+	// total, the bot's connection counts as lost. It counts as too slow instead if a connection existed for at least
+	// half of that time.
 	SlowAfter time.Duration
 }
 
@@ -62,17 +63,18 @@ const (
 // lingerTime is how long a closed stream waits for the other end to acknowledge its last lines.
 const lingerTime = 5 * time.Second
 
-// ErrReplaced and ErrEnded are the reasons why Attach returns while its connection still works.
+// ErrReplaced and ErrEnded are errors with which Attach returns although its connection still works.
 var (
 	ErrReplaced = errors.New("socket: another connection has taken over")
 	ErrEnded    = errors.New("socket: the game has ended")
 )
 
-// LineStream is one end of a stream that exchanges the protocol lines of one bot over connections that may
-// break. On the server, its method Serve is that of a match.Contestant. At the other end, a LineStream is
-// between the bot's process and the connection; in a browser, a script does the same. Both ends number their
-// lines and retain them until the other end acknowledges them. So a new connection continues where the last
-// one broke, and no line is lost or delivered twice.
+// LineStream is one end of a stream of the protocol lines of one bot. The stream goes over connections that may
+// break. Both ends number their lines and retain them until the other end acknowledges them. So a new connection
+// continues where the last one broke, and no line is lost or delivered twice.
+//
+// On the server, the method Serve of a LineStream serves as match.Contestant.Serve. At the other end, a LineStream is
+// between the bot's process and the connection; in a browser, a script does the same.
 type LineStream struct {
 	LineStreamOptions
 	mu           sync.Mutex
@@ -97,8 +99,8 @@ type outbox struct {
 
 func (o *outbox) count() int { return o.base + len(o.lines) }
 
-// acknowledge records that the other end has all lines with numbers below n. If drop is true, it removes
-// these lines from the outbox.
+// acknowledge records that the other end has received all lines with numbers below n. If drop is true, these lines
+// are removed from the outbox.
 func (o *outbox) acknowledge(n int, drop bool) {
 	o.ackCount = n
 	if !drop {
@@ -141,8 +143,8 @@ func (s *LineStream) signalChange() {
 }
 
 // Serve sends lines to the other end, and writes the lines that come from the other end to answers. It returns nil
-// when the reader lines ends. Otherwise it returns the reason of the end: Close was called, the other end has ended
-// or was away longer than ReturnTime, or reading lines or writing answers failed. It may be called once.
+// when the reader lines ends. Otherwise it returns an error: Close was called, the other end has ended the stream or
+// was away for longer than ReturnTime, or reading lines or writing answers failed. It may be called once.
 func (s *LineStream) Serve(lines io.Reader, answers io.Writer) error {
 	s.mu.Lock()
 	s.pause.clock, _ = answers.(match.Holder)
@@ -210,8 +212,8 @@ func LostReason(returnTime time.Duration) fault.Reason {
 	return fault.Reason{Kind: fault.ConnectionLost, Limit: int64(returnTime / time.Second)}
 }
 
-// Close makes Serve return the error why, and sends the text of why to the other end. If why is a fault.Reason, the
-// seat forfeits its game.
+// Close ends the stream. It makes Serve return why, and sends the text of this error to the other end. If why is a
+// fault.Reason, the bot forfeits its game.
 func (s *LineStream) Close(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,8 +224,9 @@ func (s *LineStream) Close(why error) {
 	s.finish()
 }
 
-// read adds the lines of the reader lines to the outbox until the reader ends. It ignores text after the last line
-// feed. It returns an error if a line is longer than protocol.MaxOutput, or if the other end does not read the lines.
+// read adds the lines that it reads from lines to the outbox, until the reader ends. It ignores text after the last
+// line feed. It returns an error if a line is longer than protocol.MaxOutput, or if the other end does not read the
+// lines.
 func (s *LineStream) read(lines io.Reader) error {
 	r := bufio.NewReaderSize(lines, protocol.MaxOutput)
 	for {
@@ -329,11 +332,13 @@ func (s *LineStream) HasHeard() bool {
 	return s.inbox.count > 0 || s.outbox.ackCount > 0
 }
 
-// maxBatch is a size in bytes. Once the lines of a frame have this size, further lines go into the next frame.
+// maxBatch limits how many lines go into one frame: once they have this many bytes together, further lines go into
+// the next frame.
 const maxBatch = 16 << 10
 
 // send sends frames over connection a. It returns an error when a breaks, when another connection replaces a
-// (ErrReplaced), or when the stream has ended (ErrEnded). received gets the error with which reading from a fails.
+// (ErrReplaced), or when the stream has ended (ErrEnded). The channel received gets the error with which reading from
+// a fails.
 func (s *LineStream) send(a *attachment, received <-chan error) error {
 	var over <-chan time.Time
 	for {
@@ -371,8 +376,8 @@ func (s *LineStream) send(a *attachment, received <-chan error) error {
 	}
 }
 
-// nextFrame returns the next frame to send over connection a, and records it as sent. It returns false if there is
-// nothing to send. The caller holds s.mu.
+// nextFrame returns the next frame to send over connection a, and records it as sent. If there is nothing to send,
+// any is false. The caller holds s.mu.
 func (s *LineStream) nextFrame(a *attachment) (f Frame, any bool) {
 	f.Ack = s.inbox.count
 	if !a.greeted {
@@ -407,12 +412,11 @@ func (s *LineStream) receive(a *attachment) error {
 	}
 }
 
-// maxEnd is the largest number of characters that the stream uses of the other end's reason for ending. The
-// rest is cut.
+// maxEnd is the largest number of characters that the stream keeps of the other end's reason for ending.
 const maxEnd = 80
 
-// receiveEnd records end, the reason why the other end sends no more lines; "" means that it sends more. Serve
-// returns after it has written the lines that arrived earlier. The caller holds s.mu.
+// receiveEnd records end, the reason why the other end sends no more lines, or "" if it sends more. After such a
+// reason, Serve writes the lines that have arrived and returns. The caller holds s.mu.
 func (s *LineStream) receiveEnd(end string) {
 	if end == "" || s.inbox.end != nil {
 		return

@@ -28,8 +28,8 @@ import (
 
 // Options are what Tryouts needs from the rest of the server. All but Store are required.
 type Options struct {
-	// Play builds the bot of the try-out t and plays its games on the CPU core with the number core. Play returns the
-	// output of the build.
+	// Play builds the bot of the try-out t and plays its games, on the processor core with the number core. It
+	// returns the output of the build.
 	Play func(ctx context.Context, t submission.Tryout, core int) (output string, err error)
 	// Memory returns the memory that a try-out needs, in bytes.
 	Memory func(submission.Tryout) (int64, error)
@@ -53,7 +53,7 @@ const (
 	maxLog = 32 << 10
 )
 
-// TryoutState says how far a try-out, the test of a bot that a person is editing, has come.
+// TryoutState says how far a try-out is, which is a test of a bot that a person is editing.
 type TryoutState string
 
 // The states of a try-out. The last four are final.
@@ -121,8 +121,9 @@ type tryout struct {
 
 func New(o Options) *Tryouts { return &Tryouts{Options: o, places: admission.NewPlaces(Limits)} }
 
-// Add adds try-out t of actor to the queue and returns its ID. It discards finished try-outs of actor. It
-// returns an error if a limit is reached.
+// Add adds the try-out t of the person actor to the queue and returns its ID. Earlier try-outs of actor that have
+// finished are discarded. It returns an error if actor has no right to submit bots, the try-out needs too much memory,
+// or a limit is reached.
 func (x *Tryouts) Add(actor service.Actor, t submission.Tryout) (id string, err error) {
 	if err := actor.CheckScope(ladder.ScopeSubmit, "to test a bot"); err != nil {
 		return "", err
@@ -165,9 +166,9 @@ func (x *Tryouts) Next(_ context.Context, c runner.Core) (runner.Job, error) {
 // RecordStart does nothing, because a try-out starts when the runner calls its Run.
 func (x *Tryouts) RecordStart(runner.Job) {}
 
-// update calls the function do, which changes try-out n, and wakes the callers of Await that wait for n. If n has
-// already ended, update does nothing. If n was waiting, update also wakes the callers that wait for other waiting
-// try-outs, because their places in the queue may change. If do ends n, update frees the resources of n.
+// update changes try-out n by calling do, and wakes the callers of Await that wait for n. If n has already ended, it
+// does nothing. If n was waiting in the queue, update also wakes the callers that wait for other waiting try-outs,
+// because their places in the queue may change. If do ends n, update frees the resources of n.
 func (x *Tryouts) update(n *tryout, do func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -249,8 +250,8 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 	})
 }
 
-// newGame returns the finished game g as a TryoutGame without faults. tested is the number of the tested bot in g.Bots.
-// Stderr has what this bot wrote, cut to maxLog bytes for each seat.
+// newGame returns the finished game g as a TryoutGame without faults. tested is the index of the tested bot in
+// g.Bots. The result includes what this bot wrote to stderr, cut to maxLog bytes for each seat.
 func newGame(g *referee.GameResult, tested int) TryoutGame {
 	bot := func(seat int) int { return g.Bots[seat] }
 	var result stats.DealResult
@@ -273,8 +274,8 @@ func newGame(g *referee.GameResult, tested int) TryoutGame {
 	return game
 }
 
-// find returns the try-out (test of a bot) with this ID. It returns an error if it does not exist or does not
-// belong to actor. The caller holds x.mu.
+// find returns the try-out (test of a bot) with this ID. It returns an error if there is none or if it belongs to
+// somebody other than actor. The caller holds x.mu.
 func (x *Tryouts) find(actor service.Actor, id string) (*tryout, error) {
 	for _, n := range x.all {
 		if n.id == id && n.owner.IsSame(actor) {
@@ -284,8 +285,9 @@ func (x *Tryouts) find(actor service.Actor, id string) (*tryout, error) {
 	return nil, ladder.Errorf(ladder.NotFound, "test the bot again", "this test does not exist, or was over an hour ago")
 }
 
-// Await returns the progress of a try-out of actor. It waits until the Revision of the progress differs from revision,
-// the try-out has ended, the server stops, or ctx ends.
+// Await waits until a try-out of actor changes, and returns its progress. revision is the Revision of the progress
+// that the caller already knows: Await returns when the try-out has another one. It also returns when the try-out has
+// ended, the server stops, or ctx ends.
 func (x *Tryouts) Await(ctx context.Context, actor service.Actor, id string, revision int) (TryoutProgress, error) {
 	for {
 		x.mu.Lock()

@@ -175,8 +175,8 @@ func (b *Tab) listen(event any) {
 	}
 }
 
-// RequireQuiet fails the test if the pages wrote anything to the console, or requested an address that
-// neither begins with Home nor is a data URL.
+// RequireQuiet fails the test if the pages wrote anything to the console or made a request to a foreign address.
+// Permitted are addresses that begin with Home, and data URLs.
 func (b *Tab) RequireQuiet() {
 	b.T.Helper()
 	b.mu.Lock()

@@ -27,8 +27,8 @@ import (
 	"github.com/timba-arena/timba/web/site"
 )
 
-// StaticWorld is a competition that is served for a test without a runner. It has only the matches that the test
-// adds; its pages update when that happens.
+// StaticWorld is a competition for a test that is served without playing matches. It has only the matches that the
+// test adds; its pages update when that happens.
 type StaticWorld struct {
 	World
 	Ladder   *laddertest.World
@@ -86,8 +86,8 @@ func (s *StaticWorld) NewToken(p ladder.Person, scope ladder.Scope) string {
 	return text
 }
 
-// MakeLive adds a version with the build b to the bot with this name, which belongs to the person Ada, and makes
-// the bot play with it.
+// MakeLive adds a version to the bot called bot, which belongs to the person Ada, and makes the bot play with it. b
+// is the result of the version's build.
 func (s *StaticWorld) MakeLive(bot string, b store.BuildInfo) ladder.Version {
 	s.T.Helper()
 	number := 0
@@ -102,12 +102,12 @@ func (s *StaticWorld) MakeLive(bot string, b store.BuildInfo) ladder.Version {
 	return s.Ladder.MakeLive(v.ID, b)
 }
 
-// Player plays as a bot: it reads the referee's lines until they end, and writes the answers. Everything that
-// it writes to log is stored as the bot's standard error.
+// Player plays as a bot: it reads the referee's lines until they end, and writes its answers. What it writes to log
+// is stored as the bot's standard error.
 type Player func(lines io.Reader, answers, log io.Writer) error
 
-// House returns a player that plays as the house bot with the given name, a bot that comes with timba. The
-// name has no @, as in "greedy".
+// House returns a player that plays as the house bot with this name. House bots are part of timba. The name has no @,
+// as in "greedy".
 func House(name string) Player {
 	return func(lines io.Reader, answers, _ io.Writer) error { return house.Run(name, lines, answers) }
 }
@@ -131,8 +131,8 @@ func Illegal(move, text string) Player {
 	}
 }
 
-// Play plays a match on a ladder, stores it and returns it. versions has the IDs of the versions that play.
-// players has the player of each version, by ID; a version without an entry plays as @random.
+// Play plays a match between the given versions on a ladder, stores it and returns it. versions has the IDs of the
+// versions. players has the player of each version, by ID; a version that is not in players plays as @random.
 func (s *StaticWorld) Play(ladderName string, versions []int64, players map[int64]Player) ladder.Match {
 	s.T.Helper()
 	ctx := s.T.Context()

@@ -77,7 +77,7 @@ clock = {movetime = 60000, startup = 60000}
 house = ["@random"]
 `
 
-// Quiet is a configuration like Calm with two differences: its ladder has another game than the matches of
+// Quiet is a configuration like Calm, for tests with ConnectHeldBot. Its ladder has another game than the matches of
 // ConnectHeldBot, and its clock is long enough for a bot that waits.
 var Quiet = strings.NewReplacer(`game = "brisca"`, `game = "teeko"`, `"brisca"`, `"teeko"`, "movetime = 60000", "movetime = 3600000").Replace(Calm)
 
@@ -242,7 +242,7 @@ func (w *World) ConnectHeldBot(game string, deals int) (match int64, free func()
 	return m.ID, free
 }
 
-// await waits until each ladder has the given number of finished matches. finished receives an event when a
+// await waits until each ladder has the given number of finished matches. The channel finished gets an event when a
 // match finishes.
 func (w *World) await(finished <-chan events.Event, matches int) {
 	w.T.Helper()

@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// hints maps hints in errors of package ladder, which mention no command, to the wording of the API and the
+// hints maps the hints in errors of package ladder, which mention no command, to their wording for the API and the
 // commands.
 var hints = map[string]string{
 	ladder.HintBots:        "timba bots lists them",

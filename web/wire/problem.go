@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// ReadProblem reads the Problem in the body of resp, which is an error or a redirection. If the answer is not of timba,
-// it returns a Problem without a Type that says what the answer means if a proxy before the server has sent it. The
-// caller closes the body.
+// ReadProblem reads the Problem in the body of resp, an answer that is an error or a redirection. If the answer does
+// not come from timba, ReadProblem returns a Problem without a Type. It explains what the answer means if a proxy
+// before the server has sent it. The caller closes the body.
 func ReadProblem(resp *http.Response) *Problem {
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))

@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// Page is one page of a list. Next is the cursor that asks for the next page of the same list; it is "" on the
-// last page.
+// Page is one page of a list. Next is the cursor with which a client requests the next page; it is "" on the last
+// page.
 type Page[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next,omitempty" ref:"Cursor"`
@@ -60,7 +60,7 @@ type Ref struct {
 	Record *Record `json:"record,omitempty"`
 }
 
-// Record is the number of games that a version has won, drawn and lost in a match.
+// Record has the numbers of games that a version has won, drawn and lost in a match.
 type Record struct {
 	_      struct{} `doc:"The games of a finished match for one version; only in the document of a single match. Partners win together."`
 	Wins   int      `json:"won" min:"0"`
@@ -91,8 +91,8 @@ type Standing struct {
 	LastMatchAt time.Time `json:"last_match,omitzero"`
 }
 
-// Fit is an estimate of a rating by maximum likelihood from all matches of a ladder. A value is nil if the
-// matches do not bound it, for example because the version has won every game.
+// Fit is an estimate of a rating by maximum likelihood, from all matches of a ladder. A value is nil if the matches
+// set no bound to it, for example because the version has won every game.
 type Fit struct {
 	_         struct{} `doc:"The maximum-likelihood rating over all matches; null if the matches do not bound it. Absent before the first fit."`
 	Elo       *float64 `json:"elo"`
@@ -188,7 +188,8 @@ type Change struct {
 	Deals         int     `json:"deals" min:"0" doc:"The deals of the match that count: those that do not repeat earlier games of the same versions."`
 }
 
-// Attempt is one try of the server to play a match. A new attempt follows one that a failure interrupted.
+// Attempt is one try of the server to play a match. If an attempt is interrupted by a failure, the server makes a new
+// one.
 type Attempt struct {
 	Number     int       `json:"number" min:"1"`
 	Machine    string    `json:"machine,omitempty" doc:"The machine that plays it; 'local' is the server's own."`
@@ -302,7 +303,8 @@ type Token struct {
 	Passkey   bool      `json:"passkey,omitempty" doc:"It is a passkey of a browser or device, which has no key."`
 }
 
-// LiveVersion is the request to make a version the one that plays for its bot.
+// LiveVersion is the request to choose the version of a bot that plays from now on. Version is the number of that
+// version.
 type LiveVersion struct {
 	Version int `json:"version" min:"1" max:"1000000"`
 }
@@ -362,7 +364,8 @@ type SeenMessages struct {
 	Last  int64 `json:"last" ref:"ID"`
 }
 
-// Invite describes an invite, with which one person may join, without its code.
+// Invite describes an invite to join the competition, which one person may use. It does not contain the code of the
+// invite.
 type Invite struct {
 	ID        int64     `json:"id" ref:"ID"`
 	Name      string    `json:"name,omitempty" doc:"The only name for which it is valid; if absent, it is valid for any name."`
@@ -388,8 +391,8 @@ type MadeInvite struct {
 // Link returns the address at which a person uses the invite. site is the public address of the site.
 func (i MadeInvite) Link(site string) string { return site + "/join#" + i.Code }
 
-// SignInLink has the code of a link with which a person signs in once. The link is the address of the site, "/sign-in#"
-// and the code. No later answer contains the code.
+// SignInLink is a link with which a person can sign in once. Its address is Site, "/sign-in#" and Code; see Link. No
+// later answer contains the code.
 type SignInLink struct {
 	Name      string    `json:"name" ref:"Name"`
 	Code      string    `json:"code" pattern:"^signin_"`

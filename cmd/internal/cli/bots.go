@@ -11,7 +11,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// NewBot returns the command bot, as which a match starts this program to play a house bot (part of timba).
+// NewBot returns the command "bot", which plays a house bot, a bot that is part of timba. A match runs this program
+// with that command to start the bot.
 func NewBot() *cobra.Command {
 	var help strings.Builder
 	for _, b := range house.Bots() {
@@ -32,7 +33,8 @@ func NewBot() *cobra.Command {
 	}
 }
 
-// HouseBots returns completions "NAME<TAB>help" for the bots that are part of timba, each with prefix before it.
+// HouseBots returns the bots that are part of timba as shell completions. Each is prefix, the bot's name, a tab and a
+// line of help.
 func HouseBots(prefix string) (names []string) {
 	for _, b := range house.Bots() {
 		names = append(names, prefix+b.Name+"\t"+b.Help)
@@ -40,8 +42,8 @@ func HouseBots(prefix string) (names []string) {
 	return names
 }
 
-// Resolver returns a resolver for BOT arguments of a command. If bots have to be built, it builds them in a
-// sandbox of the given level, and logs to the command's stderr.
+// Resolver returns a resolver for the BOT arguments of cmd, which finds the programs that they name. It builds bots
+// in a sandbox of the given level, and logs the builds to the command's stderr.
 func Resolver(cmd *cobra.Command, level sandbox.Level) program.Resolver {
 	return program.Resolver{Log: cmd.ErrOrStderr(), Level: level}
 }

@@ -34,7 +34,7 @@ const (
 	ExitNoVerdict = startbot.ExitNoVerdict
 )
 
-// Statuses has the meaning of each exit status, for docs/matches.md and the help of the programs.
+// Statuses describes each exit status, for docs/matches.md and the help of the programs. The index is the status.
 var Statuses = []string{
 	ExitGood:      "success; with `--sprt`: H1 is accepted, in a gauntlet against each opponent, also if a bot had a fault",
 	ExitFault:     "a bot had a fault, a check failed or differences were found; with `--sprt`: H0 is accepted, in a gauntlet against any opponent",
@@ -42,7 +42,7 @@ var Statuses = []string{
 	ExitNoVerdict: "interrupted; with `--sprt`: no verdict",
 }
 
-// StatusHelp returns a section for the help of a command that lists the exit statuses.
+// StatusHelp returns the section of a command's help text that lists the exit statuses.
 func StatusHelp() string {
 	var b strings.Builder
 	b.WriteString("Exit status:")
@@ -52,21 +52,22 @@ func StatusHelp() string {
 	return b.String()
 }
 
-// These errors end a command without a message: ErrFault with ExitFault, ErrNoVerdict with ExitNoVerdict, and
-// ErrReported, whose message is on stderr already, with ExitError.
+// A command that returns one of these errors prints no error message. ErrFault leads to the exit status ExitFault,
+// and ErrNoVerdict to ExitNoVerdict. ErrReported leads to ExitError and means that stderr has the message already.
 var (
 	ErrFault     = errors.New("a bot's fault")
 	ErrNoVerdict = errors.New("no verdict")
 	ErrReported  = errors.New("an error that stderr has already")
 )
 
-// Main runs the command line of this process with the top command of newRoot, and exits with its status.
+// Main runs the command line of this process and exits with its status. newRoot returns the top command of the
+// program.
 func Main(newRoot func() *cobra.Command) {
 	os.Exit(Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// Run runs the command line args until it ends, and returns the exit status. A signal to end cancels the
-// context of the command; a second one ends the process at once.
+// Run runs the arguments args of a program whose top command is root, and returns the exit status. The first signal
+// to end, such as Ctrl-C, cancels the context of the command; the second one ends the process at once.
 func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), startbot.EndSignals()...)
 	defer stop()
@@ -74,7 +75,8 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	return RunUntil(ctx, root, args, stdin, stdout, stderr)
 }
 
-// RunUntil runs the command line args with the context ctx, prints its error, and returns the exit status.
+// RunUntil runs the arguments args of a program whose top command is root. The command has the context ctx. RunUntil
+// prints the error of the command, if any, and returns the exit status.
 func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out := &output{Writer: stdout}
 	if screen.Terminal(stdout) == nil {
@@ -107,7 +109,7 @@ func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.
 	}
 }
 
-// Root completes cmd as the top command of a program with the given subcommands: it adds help, the version,
+// Root makes cmd the top command of a program and returns it. It adds the given subcommands, the help, the version,
 // and the checks and messages of timba for wrong usage.
 func Root(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	Group(cmd, subcommands...)
@@ -122,7 +124,7 @@ func Root(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// Group completes cmd as a command that only has subcommands. Without a subcommand it prints its help.
+// Group makes cmd a command that only has subcommands, and returns it. Without a subcommand, cmd prints its help.
 func Group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	cmd.Args = UnknownCommand
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
@@ -130,8 +132,8 @@ func Group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// UnknownCommand checks the arguments of a command that only has subcommands: it returns an error if there
-// are any. The error suggests subcommands with similar names.
+// UnknownCommand checks the arguments of cmd, a command that only has subcommands. If there are any, it returns an
+// error, which suggests subcommands with similar names.
 func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -171,7 +173,7 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// build says from which commit a program was built.
+// build identifies the commit from which a program was built.
 type build struct {
 	revision string // hash of the commit; "" if unknown
 	time     time.Time

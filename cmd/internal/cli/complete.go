@@ -64,8 +64,8 @@ func placeholderAt(use string, n int) string {
 	return name
 }
 
-// completions returns the completions of placeholder, which may be several placeholders separated by "|". It asks find
-// for those that are neither a path nor a fixed word.
+// completions returns the completions of placeholder, which may be several placeholders separated by "|". It calls
+// find for a placeholder that is neither a path nor a fixed word.
 func completions(cmd *cobra.Command, args []string, placeholder string, find Completer) (words []string, directive cobra.ShellCompDirective) {
 	directive = cobra.ShellCompDirectiveNoFileComp
 	for part := range strings.SplitSeq(placeholder, "|") {
@@ -86,10 +86,11 @@ func completions(cmd *cobra.Command, args []string, placeholder string, find Com
 	return words, directive
 }
 
-// CompleteShared returns the completions of those placeholders that timba and timba-lab have in common:
+// CompleteShared returns the completions of a placeholder that has the same meaning in timba and timba-lab:
+//
 //   - GAME, games: the games;
-//   - name=value: the options of all games, or only those of the game args[0];
-//   - NAME of the command bot: the house bots.
+//   - name=value: the options of the game args[0], or of all games;
+//   - NAME of the command bot: the house bots, which are part of timba.
 func CompleteShared(cmd *cobra.Command, args []string, placeholder string) (words []string) {
 	if cmd.Name() == "bot" && placeholder == "NAME" {
 		return HouseBots("")

@@ -66,7 +66,7 @@ func usageError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// checkEmpty returns an error if an argument or a flag of cmd is given with an empty value.
+// checkEmpty returns an error if one of the arguments args or a flag of cmd has an empty value.
 func checkEmpty(cmd *cobra.Command, args []string) (err error) {
 	if i := slices.Index(args, ""); i >= 0 {
 		return fmt.Errorf("%s: argument %d is empty: %s", commandName(cmd), i+1, tryUsage(cmd))
@@ -153,14 +153,16 @@ type number[T int | int64 | float64 | time.Duration] struct {
 	min, max T
 }
 
-// NumberFlag adds a flag to cmd that accepts a number or a duration from least to most and stores it in
-// target. The default, value, may be out of bounds. Below least it means "not set", and help does not show it.
+// NumberFlag adds a flag called name to cmd, which accepts a number or a duration and stores it in target. least and
+// most are the bounds. value is the default, which may be out of these bounds. If it is below least, it means "not
+// set", and help does not show it. usage is the help text of the flag.
 func NumberFlag[T int | int64 | float64 | time.Duration](cmd *cobra.Command, target *T, name string, value, least, most T, usage string) {
 	*target = value
 	addNumber(cmd, &number[T]{target, least, most}, name, value < least, usage)
 }
 
-// addNumber adds a flag to cmd with value v. If unset is true, help shows no default.
+// addNumber adds a flag called name to cmd, whose value is v. If unset is true, help shows no default. usage is the
+// help text of the flag.
 func addNumber(cmd *cobra.Command, v pflag.Value, name string, unset bool, usage string) {
 	cmd.Flags().Var(v, name, usage)
 	if unset {
@@ -168,14 +170,16 @@ func addNumber(cmd *cobra.Command, v pflag.Value, name string, unset bool, usage
 	}
 }
 
-// CountFlag adds a flag to cmd that accepts a whole number of at least 1 and stores it in target. If the
-// default, value, is 0, it means "not set", and help does not show it.
+// CountFlag adds a flag called name to cmd. The flag accepts a whole number of at least 1 and stores it in target.
+// value is the default. If it is 0, it means "not set", and help does not show it. usage is the help text of the
+// flag.
 func CountFlag[T int | int64](cmd *cobra.Command, target *T, name string, value T, usage string) {
 	NumberFlag(cmd, target, name, value, 1, T(math.MaxInt), usage)
 }
 
-// MsFlag adds a flag to cmd that accepts a number of milliseconds, from least to the number in a day, and stores the
-// duration in target. The default is value milliseconds; below least it means "not set".
+// MsFlag adds a flag called name to cmd. The flag accepts a number of milliseconds and stores the duration in target.
+// least is the smallest number that it accepts; the largest is that of a day. value is the default in milliseconds.
+// If it is below least, it means "not set". usage is the help text of the flag.
 func MsFlag(cmd *cobra.Command, target *time.Duration, name string, value, least int, usage string) {
 	*target = time.Duration(value) * time.Millisecond
 	n := number[int]{&value, least, int((24 * time.Hour).Milliseconds())}
@@ -194,8 +198,8 @@ func (m *milliseconds) Set(s string) error {
 	return err
 }
 
-// SizeFlag adds a flag to cmd that accepts a size of memory or files, such as 512m, and stores it in target.
-// If the default, value, is 0, it means "not set".
+// SizeFlag adds a flag called name to cmd. The flag accepts a size of memory or files, such as 512m, and stores it in
+// target. value is the default. If it is 0, it means "not set". usage is the help text of the flag.
 func SizeFlag(cmd *cobra.Command, target *size.Bytes, name string, value size.Bytes, usage string) {
 	*target = value
 	cmd.Flags().Var(sizeValue{target}, name, usage)

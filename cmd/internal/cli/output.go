@@ -25,8 +25,9 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Result completes cmd so that it prints the result of get: as JSON with the flag --json, which Result adds,
-// and otherwise as text by show. If get returns ErrFault or ErrNoVerdict, it also prints the result.
+// Result makes cmd call get and print the result, and returns cmd. It prints the result as text with show or, with
+// the flag --json, as JSON. Result adds that flag. If get returns ErrFault or ErrNoVerdict, the result is printed,
+// too.
 func Result[T any](cmd *cobra.Command, get func(cmd *cobra.Command, args []string) (T, error), show func(w io.Writer, result T)) *cobra.Command {
 	var asJSON bool
 	JSONFlag(cmd, &asJSON)
@@ -45,8 +46,8 @@ func Result[T any](cmd *cobra.Command, get func(cmd *cobra.Command, args []strin
 	return cmd
 }
 
-// output is a stdout that is not a terminal. It stores the first error of a write, because most commands
-// ignore it. The error of a closed pipe is not stored.
+// output wraps a stdout that is not a terminal. It remembers the first error of a write, because most commands ignore
+// such errors. It does not remember the error of a closed pipe.
 type output struct {
 	io.Writer
 
@@ -92,12 +93,12 @@ func SecretFlag(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// JSONFlag adds the flag --json to cmd. It is stored in target.
+// JSONFlag adds the flag --json to cmd. Its value is stored in target.
 func JSONFlag(cmd *cobra.Command, target *bool) {
 	cmd.Flags().BoolVar(target, "json", false, "write the result as JSON")
 }
 
-// WriteJSON writes v as indented JSON, in the form of the output of commands with --json.
+// WriteJSON writes v to w as indented JSON, as commands with the flag --json print it.
 func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
@@ -147,8 +148,8 @@ func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) err
 	return nil
 }
 
-// WriteNew creates a file with the given permissions and the content that write writes. It returns an error
-// if the file exists. If write fails, it removes the file.
+// WriteNew creates the file at path, with the permissions in mode. The function write writes its content. WriteNew
+// returns an error if the file exists. If write fails, it removes the file.
 func WriteNew(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if errors.Is(err, fs.ErrExist) {
@@ -207,7 +208,8 @@ func CheckFile(path string) error {
 	return os.Remove(f.Name())
 }
 
-// cannotWrite returns an error for the file at path with the reason in err, even if that is about another file.
+// cannotWrite returns an error that says that the file at path cannot be written. The reason is that of err, which
+// may be about another file.
 func cannotWrite(path string, err error) error {
 	var file *fs.PathError
 	var two *os.LinkError
@@ -220,9 +222,8 @@ func cannotWrite(path string, err error) error {
 	return fmt.Errorf("out: %w", &fs.PathError{Op: "write", Path: path, Err: err})
 }
 
-// UntilInterrupt returns the result of do, or the error of the command's context if that ends first. In the
-// latter case do continues in the background, as it does not know the context. UntilInterrupt restores the
-// state of a terminal at stdin.
+// UntilInterrupt calls do and returns its result. If the command's context ends first, it returns the error of the
+// context, and do continues in the background. If stdin is a terminal, UntilInterrupt restores its state at the end.
 func UntilInterrupt[T any](cmd *cobra.Command, do func() (T, error)) (got T, err error) {
 	ctx := cmd.Context()
 	if err := ctx.Err(); err != nil {

@@ -78,7 +78,7 @@ func root(t *testing.T) string {
 	return ""
 }
 
-// program matches a command line that starts a program of timba.
+// program matches the beginning of an indented command line that starts timba or timba-lab.
 var program = regexp.MustCompile(`^    timba(-lab)? `)
 
 func withoutComment(line string) string {
@@ -103,9 +103,9 @@ var Shorter = []Rule{
 	{regexp.MustCompile(`(experiment thesis-[\w-]+)( --scale \S+)?( --train-scale \S+)?`), "$1 --scale 0.02 --train-scale 0.0002"},
 }
 
-// CheckUsage fails the test unless every call of a program in the Markdown pages and in --help is valid: the
-// command, its flags and the number of its arguments. The top command of the program is that of newRoot. It
-// also fails if there are fewer than least calls.
+// CheckUsage checks each call of a program in the Markdown pages and in the program's --help. It fails the test if a
+// command, a flag or the number of arguments is not valid. It also fails the test if it finds too few calls; least is
+// the number that it must find. newRoot returns the top command of the program.
 func CheckUsage(t *testing.T, newRoot func() *cobra.Command, least int) {
 	parsed := 0
 	for _, d := range Lines(t, newRoot) {
@@ -154,8 +154,9 @@ func Words(program, line string) (commands [][]string) {
 	return commands
 }
 
-// CheckText fails the test unless every command of a program that the text of the Markdown pages mentions
-// exists, with its flags, and there are at least least commands. The function newRoot returns the top command.
+// CheckText checks each command of a program that is mentioned in the text of the Markdown pages. It fails the test
+// if a command or one of its flags does not exist. It also fails the test if it finds too few commands; least is the
+// number that it must find. newRoot returns the top command of the program.
 func CheckText(t *testing.T, newRoot func() *cobra.Command, least int) {
 	inline := regexp.MustCompile("`(?:\\./)?" + newRoot().Name() + " ([a-z][^`]*)`")
 	found := 0

@@ -21,9 +21,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Scripts runs the test scripts (see package testscript) in dir, each in its own directory. The scripts can use the
-// commands exits, same and json, and those in others, which has functions by the name of the command. The directories
-// programs are added to the PATH of the scripts.
+// Scripts runs the test scripts in dir (see package testscript), each in a directory of its own. The scripts can use
+// the commands exits, same and json. others has further commands: functions by the name of the command. programs are
+// directories that are added to the PATH of the scripts.
 func Scripts(t *testing.T, dir string, others map[string]func(*testscript.TestScript, bool, []string), programs ...string) {
 	kit.Slow(t)
 	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": Exits, "same": same, "json": CheckMembers}
@@ -50,7 +50,8 @@ func Scripts(t *testing.T, dir string, others map[string]func(*testscript.TestSc
 	})
 }
 
-// Exits implements the command exits STATUS COMMAND ARG... of test scripts, which requires an exit status.
+// Exits implements the command "exits STATUS COMMAND ARG..." of test scripts. It runs the command and fails unless
+// the exit status is STATUS.
 func Exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS COMMAND ARG...")
@@ -75,15 +76,14 @@ var (
 	credits = regexp.MustCompile(`(?m),\s*"credit(_ms)?": ?[0-9.e+-]+|^credit, .*\n`)
 )
 
-// Timeless returns a JSON document or text without the parts that may differ when the same match is played
-// again: times, durations and the number of workers are 0, and credit for times at which the machine was busy is
-// removed.
+// Timeless returns a JSON document or a text without the parts that may differ when the same match is played again.
+// It sets durations to 0, and removes the time with which late bots were credited because the machine was busy.
 func Timeless(document []byte) string {
 	return times.ReplaceAllString(credits.ReplaceAllString(string(document), ""), `"$1":0`)
 }
 
-// same implements the command same DIR DIR of test scripts. It fails unless both directories have the same
-// files, without the parts that Timeless removes.
+// same implements the command "same DIR DIR" of test scripts. It fails unless both directories have the same files.
+// It ignores the parts of files that Timeless removes.
 func same(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: same DIR DIR")
@@ -97,7 +97,7 @@ func same(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// Contents returns the contents of all files below dir, by relative path, without what Timeless removes.
+// Contents returns the contents of all files below dir, by relative path, as changed by Timeless.
 func Contents(dir string) (map[string]string, error) {
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

@@ -31,8 +31,8 @@ var badValues = []string{
 // unknownFlags are not flags of any command.
 var unknownFlags = []string{"--no-such-flag", "--no-such-flag=1", "-Z", "--=", "---x", "--\xff", "-\xff", "--" + strings.Repeat("x", 1_000_000)}
 
-// forbidden has patterns of texts that no message to a user may contain, because they come from libraries. The
-// key says what a pattern finds.
+// forbidden has patterns of texts that come from libraries, and which no message to a user may contain. The key says
+// what a pattern finds.
 var forbidden = map[string]*regexp.Regexp{
 	"Go's name of a type or function":     regexp.MustCompile(`\b[a-z]\w*\.[A-Z][a-z]\w*`),
 	"Go's text of a value":                regexp.MustCompile(`%!|<nil>|&\{|map\[|\[\]string|\b0x[0-9a-f]{6,}|\bNaN\b`),
@@ -58,17 +58,17 @@ var forbidden = map[string]*regexp.Regexp{
 // message is in timba's words.
 type Walk struct {
 	New func() *cobra.Command
-	// GoodValues has a valid value for each word in the usage lines. It must have no other words.
+	// GoodValues has a valid value for each placeholder in the usage lines of the program, and no other keys.
 	GoodValues map[string]string
-	// RequiredFlags are, by command, the flags without which a command does nothing, and those that make it
-	// short. In their values $DATA stands for Data.
+	// RequiredFlags has, for each command, the flags without which it does nothing, and flags that make it end soon.
+	// In their values, $DATA stands for the field Data.
 	RequiredFlags map[string][]string
-	// UsageOnly are commands that run with an ended context, so that they only check their usage. They would
-	// serve or measure for longer than a test may take. Other tests start them.
+	// UsageOnly are commands that would run for longer than a test may take. Run calls them with a context that has
+	// ended, so that they only check their usage. Other tests really start them.
 	UsageOnly []string
 	Data      string // directory with the data of a competition; may be empty
-	// All makes Run try every bad value with every flag and argument. Otherwise a flag or an argument of a type that it
-	// has seen before gets only one or two of them.
+	// All makes Run try every bad value with every flag and argument. Without All, Run tries only one or two bad
+	// values with a flag or an argument of a type that it has seen before.
 	All bool
 
 	t           *testing.T
@@ -77,8 +77,8 @@ type Walk struct {
 	next        int             // index of the next bad value
 }
 
-// Run runs each command with the good and bad arguments that Walk describes, and checks the outcomes. Each runs in a
-// new directory with copies of the files in source.
+// Run runs each command of the program with the good and bad arguments that Walk describes, and checks the outcomes.
+// Each command runs in a new directory with copies of the files in the directory source.
 func (w *Walk) Run(t *testing.T, source string) {
 	w.t, w.usedParsers = t, map[string]bool{}
 	words := map[string]bool{}
@@ -104,7 +104,8 @@ func (w *Walk) Run(t *testing.T, source string) {
 	}
 }
 
-// Make runs command lines of a program in dir, to create files there. The test fails unless all succeed.
+// Make runs command lines of a program in the directory dir, to create files there. The test fails unless all of them
+// succeed. newRoot returns the top command of the program.
 func Make(t *testing.T, newRoot func() *cobra.Command, dir string, lines ...string) {
 	t.Helper()
 	t.Chdir(dir)
@@ -176,8 +177,10 @@ func (w *Walk) command(c *cobra.Command) {
 	c.InheritedFlags().VisitAll(visit)
 }
 
-// nextValues returns the next of values, in turn: all if w.All is set, otherwise newCount at the first call with parser
-// and oldCount at later calls. parser names the code that will parse the values.
+// nextValues returns the next few of values. It starts after the last value that the previous call returned, and
+// after the end of values it starts over. parser is a name for the code that will parse the values. The first call
+// with a parser returns newCount values, and each later call with that parser returns oldCount. If w.All is set,
+// every call returns all values.
 func (w *Walk) nextValues(parser string, values []string, newCount, oldCount int) (some []string) {
 	n := oldCount
 	if w.All {
@@ -267,15 +270,15 @@ func (w *Walk) checkOutcome(args []string, status int, stdout, stderr string) {
 // proposedFlag matches a flag in the advice of a message. Its submatches are up to three words before it, and the flag.
 var proposedFlag = regexp.MustCompile(`((?:[^\s,]+ ){0,3})(--[a-z][a-z-]*)`)
 
-// leaveOrChange matches words which say that the flag after them is to be left out or to have another value.
+// leaveOrChange matches a word of advice which says to leave out the flag that follows, or to give it another value.
 var leaveOrChange = regexp.MustCompile(`\b(another|leave|out|only)\b`)
 
 // programName matches the beginning of a command in a message.
 var programName = regexp.MustCompile(`timba(-lab)? `)
 
-// uselessFlag returns a flag that the advice in message proposes although args already has it, or "" if there is none.
-// In each line, the advice is the text after the last colon. Three kinds of advice are never useless: another value of
-// the flag that the line is about, leaving a flag out, and a whole command.
+// uselessFlag returns a flag that the advice in message proposes although args already has it, or "" if there is
+// none. The advice in a line is the text after the last colon. Advice is never useless if it proposes another value
+// of the flag that the line is about, leaving a flag out, or a whole command.
 func uselessFlag(args []string, message string) string {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i] // no flags follow

@@ -53,8 +53,9 @@ func newAdmin() *cobra.Command {
 	return cli.Group(cmd, newInvite(f), newInvites(f), newPeople(f), newBlock(f, true), newBlock(f, false), newBan(f), newUnban(f), newAdminLadder(f), newSignIn(f), newToken(f), newAdminWorker(f), newWorkers(f), newBackup(f), newVerify(f), newRerate(f), newStorage(f))
 }
 
-// fromAdminService completes cmd so that it calls get and prints the answer by show, or as JSON with --json.
-// The service is the data directory if --data is set, and otherwise the server.
+// fromAdminService makes cmd call get and print the answer, as text with show or, with the flag --json, as JSON. It
+// returns cmd. If the flag --data is set, the service that get receives works on that data directory, otherwise on
+// the user's server.
 func fromAdminService[T any](f *adminFlags, cmd *cobra.Command, get func(ctx context.Context, o adminService, args []string) (T, error), show func(w io.Writer, answer T)) *cobra.Command {
 	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (answer T, err error) {
 		if f.data == "" {
@@ -72,7 +73,8 @@ func fromAdminService[T any](f *adminFlags, cmd *cobra.Command, get func(ctx con
 	}, show)
 }
 
-// withStore opens the database in the data directory and calls do with it. It fails if --data is not set.
+// withStore opens the database in the data directory, calls do with it, and closes it. It returns an error if the
+// flag --data is not set.
 func (f *adminFlags) withStore(o store.Options, do func(*store.Store) error) error {
 	if f.data == "" {
 		return errors.New("data: name the server's data directory with --data DIR")
@@ -327,8 +329,8 @@ func (o localAdmin) PauseLadder(ctx context.Context, name string, paused bool) (
 	return api.LadderDoc(l), err
 }
 
-// changeBot calls change with the ID of the bot called name. It returns the changed bot, without its owner and its
-// versions.
+// changeBot looks up the ID of the bot called name and calls change with it. It returns the changed bot, without its
+// owner and its versions.
 func (o localAdmin) changeBot(ctx context.Context, name string, change func(id int64) error) (wire.Bot, error) {
 	b, err := o.store.Bots.Find(ctx, name)
 	if err == nil {
@@ -394,8 +396,8 @@ func (f *adminFlags) fleet() (dir string, err error) {
 	return datadir.Dir(f.data).Fleet(), err
 }
 
-// serverTime is how long a command waits until a running server has applied a change of the list of workers. The server
-// reads a changed list within half a second.
+// serverTime is how long a command waits for a running server to apply a change of the list of workers. The server
+// looks for changes twice a second.
 const serverTime = 10 * time.Second
 
 // removeWorker makes the credential of the worker called name invalid, and waits until a running server has
@@ -416,7 +418,8 @@ func (f *adminFlags) removeWorker(ctx context.Context, name string) error {
 	return nil
 }
 
-// openKeys opens the keys in the data directory with which credentials of workers are made. It creates missing keys.
+// openKeys opens the keys in the data directory, and creates missing ones. They are used to make the credentials of
+// workers.
 func (f *adminFlags) openKeys() (*cluster.Keys, error) {
 	dir, err := f.fleet()
 	if err != nil {
@@ -468,8 +471,9 @@ func newWorkerAdd(f *adminFlags) *cobra.Command {
 	}))
 }
 
-// addGuest makes the credential with which a worker called name connects to an existing NATS cluster. The file
-// creds has the server's credentials for that cluster, and the file key has the key of the server's account.
+// addGuest makes a credential for a worker called name, which connects to an existing NATS cluster. creds is the path
+// of the file with the server's credentials for that cluster. key is the path of the file with the key of the
+// server's account.
 func addGuest(creds, key, name string) (made credential, err error) {
 	server, err := os.ReadFile(creds)
 	if err != nil {

@@ -24,8 +24,8 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// fromData completes cmd so that it calls get with the database in the data directory, which it opens for
-// reading, and prints the answer by show, or as JSON with --json. The command fails if --data is not set.
+// fromData makes cmd open the database in the data directory for reading, call get and print the answer, as text with
+// show or, with the flag --json, as JSON. It returns cmd. The command fails if the flag --data is not set.
 func fromData[T any](f *adminFlags, cmd *cobra.Command, get func(cmd *cobra.Command, s *store.Store, args []string) (T, error), show func(w io.Writer, answer T)) *cobra.Command {
 	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (answer T, err error) {
 		err = f.withStore(store.Options{ReadOnly: true}, func(s *store.Store) error {
@@ -212,8 +212,8 @@ type storageForecast struct {
 	Full    *float64 `json:"full"` // days until the disk is full; null if unknown, or if the data hardly grow
 }
 
-// storageDue is what the server would now move to the archive (finished matches) or remove (built bots that
-// are no longer needed).
+// storageDue has what the server would now move to the archive (finished matches), and what it would remove (built
+// bots that nobody needs any more).
 type storageDue struct {
 	Matches     int   `json:"matches"`
 	MatchBytes  int64 `json:"match_bytes"`
@@ -222,8 +222,8 @@ type storageDue struct {
 	BuildBytes  int64 `json:"build_bytes"`
 }
 
-// storageOf measures the data directory of s, and the directories in others. The configuration of the server
-// is read from path, or from the data directory if path is "".
+// storageOf measures the data directory of s and the directories in others. It reads the configuration of the server
+// from the file at path. If path is "", it reads the file in the data directory.
 func storageOf(ctx context.Context, s *store.Store, path string, others []string) (doc storage, err error) {
 	if path == "" {
 		path = s.Dir().Config()
@@ -248,8 +248,8 @@ func storageOf(ctx context.Context, s *store.Store, path string, others []string
 	return doc, err
 }
 
-// storageParts returns the sizes of the parts of the data directory dir, and of the directories in others.
-// The size of the database is passed as database, in bytes.
+// storageParts returns the sizes of the parts of the data directory dir, and of the directories in others. The
+// argument database is the size of the database in bytes.
 func storageParts(dir datadir.Dir, database int64, others []string) ([]storagePart, error) {
 	parts := []storagePart{
 		{"database", dir.Database(), database}, {"archive", dir.Archive(), 0}, {"uploads", dir.Bundles(), 0}, {"built bots", dir.Bots(), 0},
@@ -289,8 +289,8 @@ func sizeError(path string) error {
 // minForecastSpan is the shortest time since the first match for which a forecast is made.
 const minForecastSpan = time.Hour
 
-// forecast estimates the growth of the data from their use u, where free is the number of free bytes on the
-// disk. If free is nil, it is unknown. If the first match is too recent, the result is zero.
+// forecast estimates the growth of the data from the usage u. free is the number of free bytes on the disk, or nil if
+// unknown. If the first match is too recent, the result is zero.
 func forecast(u store.DiskUsage, free *int64) (f storageForecast) {
 	span := u.MeasuredAt.Sub(u.FirstMatchAt)
 	if u.FirstMatchAt.IsZero() || span < minForecastSpan {

@@ -57,7 +57,8 @@ func newBots() *cobra.Command {
 	})
 }
 
-// newBotsShow returns the command bots show BOT, also for a bot whose name is that of a subcommand.
+// newBotsShow returns the command "bots show BOT". It can also show a bot that has the name of a subcommand of
+// "bots".
 func newBotsShow() *cobra.Command {
 	return fromServer(&cobra.Command{
 		Use:     "show BOT",
@@ -216,8 +217,8 @@ func newBotsUse() *cobra.Command {
 	})
 }
 
-// showChangedBot prints which version of the bot b plays after a change. It is called with the result of the
-// change: if err is not nil, it prints nothing and returns err.
+// showChangedBot prints which version the bot b plays with after a change. b and err are the results of the change.
+// If err is not nil, showChangedBot prints nothing and returns err.
 func showChangedBot(w io.Writer, name string, b wire.Bot, err error) error {
 	switch {
 	case err != nil:
@@ -329,9 +330,9 @@ type history struct {
 	Changes []wire.Change `json:"changes"`
 }
 
-// historiesOf returns the changes of the rating of version n of a bot by its matches, for each ladder with such
-// matches: its newest matches there, at most last of them. If ladder is not "", it returns the changes on that ladder
-// only.
+// historiesOf returns how matches have changed the rating of version n of a bot, for each ladder with such changes.
+// last is the largest number of changes per ladder; the newest are returned. If ladder is not "", it returns only the
+// changes on that ladder.
 func historiesOf(ctx context.Context, c *client.Client, bot string, n int, ladder string, last int) ([]history, error) {
 	b, err := c.Bot(ctx, bot)
 	if err != nil {

@@ -161,7 +161,8 @@ func (f *checkFlags) options() (check.Options, error) {
 	return o, nil
 }
 
-// checkDir is the directory in which the check of a bot is stored. On nil, addCommands and storeReport do nothing.
+// checkDir is the directory in which the check of a bot is stored. addCommands and storeReport do nothing on a nil
+// *checkDir.
 type checkDir struct {
 	*tournament.Dir
 	err error // the first error of storing
@@ -195,7 +196,7 @@ func (d *checkDir) storeOutput(process int, mark byte, text []byte) {
 	}
 }
 
-// addCommands adds to c.Failure, unless it is nil, the commands that show the failure again.
+// addCommands adds to c.Failure the commands that show the failure again. It does nothing if c.Failure is nil.
 func (d *checkDir) addCommands(c check.Check) {
 	f := c.Failure
 	if d == nil || f == nil {

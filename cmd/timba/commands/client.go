@@ -18,8 +18,8 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// connect returns a client of the server to which the user has logged in. If mine is true, it returns an
-// error unless the user has a token.
+// connect returns a client of the server to which the user has logged in. If mine is true, the user must have a
+// token; otherwise connect returns an error.
 func connect(cmd *cobra.Command, mine bool) (*client.Client, error) {
 	a, err := client.CurrentAccount()
 	if err != nil {
@@ -34,8 +34,8 @@ func connect(cmd *cobra.Command, mine bool) (*client.Client, error) {
 	return dial(cmd, a)
 }
 
-// fromServer completes cmd so that it calls get with a client of the user's server and prints the answer by
-// show, or as JSON with --json. If mine is true, the command fails unless the user has a token.
+// fromServer makes cmd call get with a client of the user's server and print the answer, as text with show or, with
+// the flag --json, as JSON. It returns cmd. If mine is true, the command fails unless the user has a token.
 func fromServer[T any](cmd *cobra.Command, mine bool, get func(ctx context.Context, c *client.Client, args []string) (T, error), show func(w io.Writer, answer T)) *cobra.Command {
 	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (answer T, err error) {
 		c, err := connect(cmd, mine)
@@ -68,7 +68,8 @@ func listOrOne(flags ...string) cobra.PositionalArgs {
 	}
 }
 
-// onServer completes cmd so that it calls do with a client of the user's server. It fails without a token.
+// onServer makes cmd call do with a client of the user's server, and returns cmd. The command fails unless the user
+// has a token.
 func onServer(cmd *cobra.Command, do func(cmd *cobra.Command, c *client.Client, args []string) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c, err := connect(cmd, true)

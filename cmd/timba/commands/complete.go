@@ -14,8 +14,8 @@ import (
 // completeTime is how long a completion in the shell waits for the server.
 const completeTime = 2 * time.Second
 
-// complete returns the completions in the shell for a placeholder of a usage line, such as BOT. Ladders and the user's
-// own bots come from the server to which the user has logged in; they are missing if the server does not answer within
+// complete returns the shell completions for a placeholder of a usage line, such as BOT. It asks the user's server
+// for the names of ladders and of the user's bots. They are missing if the server does not answer within
 // completeTime.
 func complete(cmd *cobra.Command, args []string, placeholder string) (words []string, directive cobra.ShellCompDirective) {
 	switch placeholder {

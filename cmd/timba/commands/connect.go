@@ -87,9 +87,9 @@ func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// leaveBy ends a running bot when signals arrive. It calls leave after the first signal and when done is
-// closed. After a second signal it also calls atOnce, and returns. It also returns when ctx ends. The first
-// signal also closes done, perhaps before it arrives in signals, so leave may be called more than once.
+// leaveBy ends a running bot. It calls leave after the first signal and when done is closed. After a second signal it
+// also calls atOnce, and returns. It also returns when ctx ends. Since the first signal closes done as well, leave
+// may be called more than once.
 func leaveBy(ctx context.Context, signals <-chan os.Signal, done <-chan struct{}, leave, atOnce func()) {
 	for n := 0; n < 2; {
 		select {

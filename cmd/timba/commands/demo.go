@@ -81,8 +81,8 @@ func (f *demoFlags) run(cmd *cobra.Command) (err error) {
 	return d.Run(cmd.Context())
 }
 
-// makeDir creates a temporary directory for the competition, unless --data names one, which must be empty. It
-// returns a function that removes a temporary directory.
+// makeDir prepares the directory of the competition: the one that --data names, which must be empty, or else a new
+// temporary directory. remove deletes a temporary directory.
 func (f *demoFlags) makeDir() (remove func() error, err error) {
 	if f.serve.data != "" {
 		if entries, err := os.ReadDir(f.serve.data); err == nil && len(entries) > 0 {
@@ -101,8 +101,8 @@ func (f *demoFlags) makeDir() (remove func() error, err error) {
 	}, nil
 }
 
-// options returns the options of the server of the demo. If bots cannot run in a sandbox here, it prints a
-// warning and they run without one.
+// options returns the options of the demo's server. If this machine cannot run bots in a sandbox, options prints a
+// warning, and bots run without one.
 func (f *demoFlags) options(cmd *cobra.Command) (server.Options, error) {
 	dir, err := filepath.Abs(f.serve.data)
 	if err != nil {

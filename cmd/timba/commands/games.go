@@ -50,9 +50,8 @@ func listGames(w io.Writer) error {
 	return err
 }
 
-// resolveGame returns the variant of a game with the options in set, as words of the form name=value. If
-// bots is more than 1 and the game has an option for the number of players that set does not have, the
-// number of players is bots.
+// resolveGame returns the game called game with the options in set, words of the form name=value. If bots is more
+// than 1, it is also the number of players, unless the game has no option for that number or set contains the option.
 func resolveGame(game string, set []string, bots int) (*rules.Variant, error) {
 	g, err := games.Find(game)
 	if err != nil {
@@ -69,8 +68,8 @@ func resolveGame(game string, set []string, bots int) (*rules.Variant, error) {
 	return g.Resolve(given)
 }
 
-// parseSettings returns the values of options, by name, from words of the form name=value. Two values of one name are
-// an error.
+// parseSettings returns the values of options, by name, from words of the form name=value. It returns an error if a
+// name occurs with two different values.
 func parseSettings(words []string) (map[string]string, error) {
 	given := make(map[string]string)
 	for _, word := range words {
@@ -86,9 +85,9 @@ func parseSettings(words []string) (map[string]string, error) {
 	return given, nil
 }
 
-// withOpening returns a variant like v in which games begin with random moves. It returns v itself if the games
-// differ anyway, as by the shuffled cards, or if set, words of the form name=value, contains the option for the
-// number of random moves.
+// withOpening returns a variant like v in which games begin with random moves. It returns v itself in three cases: its
+// games begin differently anyway, for example with shuffled cards; the game has no option for the number of random
+// moves; or set contains that option. set has words of the form name=value.
 func withOpening(v *rules.Variant, set []string) (*rules.Variant, error) {
 	name := rules.OpeningOption.Name
 	given := v.Settings.Map()

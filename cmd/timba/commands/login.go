@@ -51,8 +51,9 @@ func newLogin() *cobra.Command {
 	})
 }
 
-// login logs in to a server, and saves the server's address and the token in a file, whose path it returns. to is
-// the server's address. If to is "", login uses the address in the environment variable or that of the last login.
+// login logs in to a server. It saves the server's address and the token in a file, whose path it returns. to is the
+// server's address. If to is "", login uses the address in the environment variable or, without one, the address of
+// the last login.
 func (f *loginFlags) login(cmd *cobra.Command, to string) (me wire.Me, url, path string, err error) {
 	if f.invite != "" && f.name == "" {
 		return me, "", "", errors.New("login: an invite needs a name: add --name NAME")

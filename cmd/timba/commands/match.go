@@ -166,8 +166,9 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	return f.play(cmd, &report.Run{State: t, Programs: played, Dir: dir, Workers: workers, Self: cli.Self()})
 }
 
-// resolve returns the variant of the game and the format of the tournament for the given number of bots.
-// Without --format, bots that fit at one table play a single match, and more bots play a round-robin.
+// resolve returns the variant (a game with its options) and the format of the tournament, given the name of the game
+// and the number of bots. Without --format, bots that fit at one table play a single match, and more bots play a
+// round-robin.
 func (f *matchFlags) resolve(game string, bots int) (*rules.Variant, tournament.Format, error) {
 	if f.format != "" {
 		v, err := resolveGame(game, f.set, 0)
@@ -197,8 +198,8 @@ func (f *matchFlags) noticeSeats(w io.Writer, t *tournament.State) {
 		t.Variant.Players, t.Variant.Players, t.Game, bots, bots)
 }
 
-// newDir returns the directory in which a new match is stored, that of --out. Without --out it is one in the
-// user's cache, which only receives the games in which a bot has a fault.
+// newDir returns the directory for a new match: the one that --out names or, without --out, one in the user's cache.
+// In the cache, only games in which a bot made a fault are stored.
 func (f *matchFlags) newDir(plan tournament.Config) (*tournament.Dir, error) {
 	if f.out != "" {
 		return tournament.CreateDir(f.out, plan)
@@ -258,9 +259,9 @@ func (f *matchFlags) write(w io.Writer, r *report.Run) ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// verdict returns the error for the exit status of a finished match. After sequential tests, the error is nil
-// if all accept H1, cli.ErrFault if one accepts H0, and otherwise cli.ErrNoVerdict. Without a test, the
-// error is cli.ErrFault if a bot had a fault.
+// verdict returns the error that sets the exit status of a finished match. If the bots were compared by sequential
+// tests, the error is nil if all tests accept H1, cli.ErrFault if one accepts H0, and otherwise cli.ErrNoVerdict.
+// Without such tests, the error is cli.ErrFault if a bot made a fault.
 func (f *matchFlags) verdict(r *report.Run) error {
 	if r.SPRT == nil {
 		if len(r.Faults) > 0 {
@@ -277,8 +278,8 @@ func (f *matchFlags) verdict(r *report.Run) error {
 	return cli.ErrNoVerdict
 }
 
-// newPlan returns the configuration of a new match from the arguments, the game and its bots. The flag dealsGiven
-// says whether the user has set --deals. The bots have no hashes yet, and only names that the user gave.
+// newPlan returns the configuration of a new match of the game and the bots in args. The argument dealsGiven says
+// whether the user has set --deals. In the result, bots have no hashes yet, and only names that the user gave.
 func (f *matchFlags) newPlan(cmd *cobra.Command, args []string, dealsGiven bool) (p tournament.Config, err error) {
 	if len(args) < 2 {
 		return p, errors.New("match: name a game and its bots, as in: timba match brisca @greedy @random")
@@ -355,8 +356,9 @@ func scoreRule(flag, text string) (*referee.ScoreRule, error) {
 // shownFlags are the flags that change how a match is played or shown, but none of its results.
 var shownFlags = []string{"concurrency", "affinity", "json", "log", "quiet", "verbose", "score-interval", "report"}
 
-// oldPlan opens the directory of the match to resume and returns its configuration, with more deals if
-// --deals is set. Arguments, or flags that would change the match, are errors.
+// oldPlan opens the directory of the match to resume, f.resume, and returns the directory and the configuration of
+// the match. If the flag --deals is set, its value replaces the number of deals, which it can only increase. oldPlan
+// returns an error if args is not empty, or if a flag is set that would change the match in another way.
 func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir, tournament.Config, error) {
 	var p tournament.Config
 	if len(args) > 0 {
@@ -382,8 +384,8 @@ func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir
 	return dir, p, err
 }
 
-// elsewhereError returns err, an error about a bot of the plan p. If the match was started in another directory, the
-// result says in which.
+// elsewhereError returns err, an error about a bot of the match p. If that match was started in another directory
+// than the current one, the result also names that directory.
 func elsewhereError(p tournament.Config, err error) error {
 	if here, unknown := os.Getwd(); unknown != nil || p.Directory == "" || p.Directory == here || errors.Is(err, tournament.ErrOtherProgram) {
 		return err
@@ -399,8 +401,9 @@ func (f *matchFlags) recordEarlyEnd(cmd *cobra.Command, r *report.Run, why error
 	r.EndEarly(kind, said, f.resumeLine(cmd, r.Dir))
 }
 
-// reportEarlyEnd prints on stderr why a match has ended early and how to resume it. If unwritten is not nil, it
-// also prints that the result could not be written for this reason. It returns the error for the exit status.
+// reportEarlyEnd prints on stderr why a match has ended early and how to resume it. unwritten, if not nil, is the
+// reason why the result could not be written, and is printed, too. reportEarlyEnd returns the error that sets the
+// exit status.
 func (f *matchFlags) reportEarlyEnd(cmd *cobra.Command, r *report.Run, unwritten error) error {
 	w, status := cmd.ErrOrStderr(), cli.ErrReported
 	games := text.Count(r.Games, "game")
@@ -466,7 +469,8 @@ func (f *outputFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("json", "log") // both write to stdout
 }
 
-// Intervals between two outputs of the score: redraw on a terminal, and elsewhere from shortest to longest.
+// These are intervals between two outputs of the score. redraw is the interval on a terminal. On other outputs the
+// interval grows from shortest to longest.
 const (
 	redraw   = 250 * time.Millisecond // on a terminal
 	shortest = 100 * time.Millisecond
@@ -489,8 +493,8 @@ func (f *outputFlags) parse() (err error) {
 	return fmt.Errorf("score-interval cannot be %q: give a number of deals, as 100, or a time from 100ms to 24h, as 10s", f.interval)
 }
 
-// scoreboard prints the running score and the finished games of a match to stderr. On a terminal the score
-// changes in place; any other output gets a line from time to time.
+// scoreboard prints to stderr the running score of a match and its finished games. On a terminal the score changes in
+// place; any other output gets a line from time to time.
 type scoreboard struct {
 	outputFlags
 	run  *report.Run
@@ -500,12 +504,12 @@ type scoreboard struct {
 	last int          // deals played before the last game
 }
 
-// scoreShare limits the part of the time that is spent on computing scores to one in scoreShare, because
-// ratings of large tournaments take long.
+// scoreShare limits the time for computing scores to one part in scoreShare of the whole time, because the ratings of
+// a large tournament take long.
 const scoreShare = 20
 
-// newScoreboard returns the scoreboard of a run, which prints to w. With --log each score is a line of its own,
-// because scores in place would mix with the lines of the bots.
+// newScoreboard returns a scoreboard that prints the scores of a run to w. With the flag --log each score is a line
+// of its own, because a score that changes in place would mix with the lines of the bots.
 func (f *outputFlags) newScoreboard(r *report.Run, w io.Writer) *scoreboard {
 	b := &scoreboard{outputFlags: *f, run: r, w: w}
 	if !f.log && !f.quiet {
@@ -532,8 +536,8 @@ func (b *scoreboard) showGame(m *tournament.Match, g *referee.GameResult) {
 	b.next = time.Now().Add(max(b.every, scoreShare*time.Since(began)))
 }
 
-// isScoreDue reports whether it is time to print a score, and remembers the number of deals played. On a
-// terminal a score is also due after the first deal.
+// isScoreDue reports whether it is time to print a score. It remembers how many deals have been played. On a
+// terminal, a score is also due after the first deal.
 func (b *scoreboard) isScoreDue() bool {
 	n, _ := b.run.PlayedCounts()
 	last := b.last

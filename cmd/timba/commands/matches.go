@@ -244,8 +244,9 @@ func (f *askFlags) ask(ctx context.Context, c *client.Client, args []string, w i
 	return m, err
 }
 
-// await asks the server for match m every two seconds until the match has ended, and returns the match. It prints to w
-// each new state of the match and place in the queue. If ctx ends first, it returns cli.ErrNoVerdict.
+// await asks the server for match m every two seconds until the match has ended, and returns the match as it is then.
+// Whenever the state of the match or its place in the queue changes, await prints it to w. If ctx ends first, the
+// error is cli.ErrNoVerdict.
 func await(ctx context.Context, c *client.Client, m wire.Match, w io.Writer) (wire.Match, error) {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()

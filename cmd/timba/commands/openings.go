@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// startFlags are the flags for the deals of a match and the moves (openings) with which they begin.
+// startFlags are the flags that choose the deals of a match and the openings (given first moves).
 type startFlags struct {
 	deals          int
 	deal, rotation int
@@ -37,9 +37,9 @@ func (f *startFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("deal", "deals")
 }
 
-// plan sets the seed, the deals and the openings (given first moves) in p. dealsGiven says whether the user has set --deals;
-// otherwise there is one deal for each opening. plan returns the options of the game in the form name=value: those in
-// set and those of the openings.
+// plan sets the seed, the deals and the openings (given first moves) in p. The argument dealsGiven says whether the
+// user has set --deals; if not, each opening is played in one deal. set has options of the game in the form
+// name=value. plan returns these and the options that the openings need.
 func (f *startFlags) plan(cmd *cobra.Command, p *tournament.Config, set []string, dealsGiven bool) (options []string, err error) {
 	switch {
 	case f.rotation >= 0 && f.deal < 0:
@@ -85,10 +85,10 @@ func parseSeed(text string) (rules.Seed, error) {
 	return referee.ParseSeed(text)
 }
 
-// readOpenings returns the openings (given first moves) in a file, which is a replay or has an opening in each line. It
-// cuts each opening after ply moves, or not at all if ply is -1. All openings must be of the given game and have the
-// same options. set has further options of every opening, in the form name=value. readOpenings also returns all these
-// options.
+// readOpenings returns the openings (given first moves) in the file at path. The file is a replay or has an opening
+// in each line. Each opening is cut after ply moves; -1 means that it is not cut. All openings must be of the given
+// game and have the same options. set has further options of the game, in the form name=value. The result options has
+// all these options.
 func readOpenings(cmd *cobra.Command, path, game string, set []string, ply int) (openings []referee.DealOpening, options []string, err error) {
 	data, err := cli.ReadInput(cmd, path, cli.MaxInput)
 	if err != nil {
@@ -145,9 +145,9 @@ func readOpenings(cmd *cobra.Command, path, game string, set []string, ply int) 
 	return openings, options, nil
 }
 
-// variantOfLine returns the variant of an opening (given first moves), with its options and those of the user in
-// set, words of the form name=value. It returns an error if the opening is of another game or the options
-// contradict each other.
+// variantOfLine returns the variant (a game with its options) of the opening n, which is a list of first moves. It
+// has the options of the opening and those in set, words of the form name=value. It returns an error if the opening
+// is not of the named game, or if the options contradict each other.
 func variantOfLine(n referee.NotatedGame, game string, set []string) (*rules.Variant, error) {
 	if n.Game != game {
 		return nil, fmt.Errorf("it is a game of %s, not of %s", n.Game, game)

@@ -158,8 +158,8 @@ func (f *playFlags) resolve(game string, players int) (*rules.Variant, error) {
 	return nil, err
 }
 
-// resolveBots returns the contestants in all seats. Named bots play several seats if there are more seats. The
-// contestant for the person has no command.
+// resolveBots returns a contestant for each seat: the bots and the person, who has no command. If there are more
+// seats than bots, some bots play several seats.
 func (f *playFlags) resolveBots(cmd *cobra.Command, v *rules.Variant, bots []program.BotSpec) ([]match.Contestant, error) {
 	var all []program.BotSpec
 	for i := range v.Players - 1 {
@@ -240,8 +240,8 @@ func (f *playFlags) play(cmd *cobra.Command, m match.Match, out string) error {
 	return nil
 }
 
-// isDeterministic reports whether all bots would repeat their moves if a game with the same seed were played
-// again. Only house bots are known to do so.
+// isDeterministic reports whether all bots would make the same moves again in a game with the same seed. Only house
+// bots, which are part of timba, are known to do so.
 func isDeterministic(bots []match.Contestant) bool {
 	return !slices.ContainsFunc(bots, func(b match.Contestant) bool {
 		return b.Command != nil && !strings.HasPrefix(b.Line, "@")

@@ -115,11 +115,11 @@ func newReplayShow() *cobra.Command {
 	return cmd
 }
 
-// errNoPly is the error for a ply after the end of a game.
+// errNoPly is the error for the number of a move (ply) after the end of a game.
 var errNoPly = errors.New("does not exist")
 
-// showAll prints the games in the named replay files, and in all files of named directories. If there are
-// several, each has its file name above it.
+// showAll prints the games in the named replay files, and in all files of named directories. If there are several
+// files, it prints the name of each above its game.
 func (f *showFlags) showAll(cmd *cobra.Command, args []string) error {
 	files, err := playback.Files(args)
 	if err != nil {
@@ -229,7 +229,8 @@ func pageName(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".html"
 }
 
-// checkOutput returns an error if the file out is one of the input files. The name "-" is no file.
+// checkOutput returns an error if out, the name of an output file, is one of the input files in the argument in. The
+// name "-" means standard output.
 func checkOutput(out string, in []string) error {
 	to, err := os.Stat(out)
 	if err != nil || out == "-" {
@@ -255,7 +256,8 @@ func exportPage(cmd *cobra.Command, w io.Writer, path string) error {
 	return game.WritePage(w)
 }
 
-// exportText writes two lines for each replay file: a comment with players and result, and the notation.
+// exportText writes two lines to w for each replay file in paths: a comment with the players and the result, and the
+// game in notation.
 func exportText(cmd *cobra.Command, w io.Writer, paths []string) error {
 	for _, path := range paths {
 		r, g, err := readReplay(cmd, path)

@@ -104,7 +104,7 @@ func (f *replaysFlags) run(cmd *cobra.Command, c *client.Client) error {
 // maxListedBots is the largest number of bots that an error lists.
 const maxListedBots = 50
 
-// checkBot returns an error with the bots of the competition if the one of --bot does not exist.
+// checkBot returns an error if the bot that --bot names does not exist. The error lists bots of the competition.
 func (f *replaysFlags) checkBot(ctx context.Context, c *client.Client) error {
 	if f.bot == "" {
 		return nil
@@ -127,8 +127,8 @@ func (f *replaysFlags) checkBot(ctx context.Context, c *client.Client) error {
 	return fmt.Errorf("replays: bot %q does not exist: try %s", f.bot, strings.Join(names, ", "))
 }
 
-// lines yields the replays on the server that the flags select. The cursor saved identifies the last replay
-// that was saved before, so that later ones follow; it is "" if none was.
+// lines yields the replays on the server that the flags select. If earlier replays were saved before, saved is the
+// cursor of the last one, and only later replays follow; otherwise it is "".
 func (f *replaysFlags) lines(ctx context.Context, c *client.Client, saved string) iter.Seq2[wire.ReplayLine, error] {
 	if f.match != 0 {
 		return c.MatchReplays(ctx, f.match)

@@ -1,5 +1,5 @@
-// Package commands has the commands of the program timba. A program of another module can register games with
-// package games and then call Main: it is timba with these additional games (docs/your-own-game.md).
+// Package commands implements the commands of the program timba. A program of another module can register games with
+// package games and then call Main. That program is timba with additional games (see docs/your-own-game.md).
 package commands
 
 import (

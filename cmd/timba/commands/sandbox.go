@@ -30,9 +30,9 @@ func (f *sandboxFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Ponder, "ponder", "on", "whether a bot may think while it is not its turn: `on|off`; off needs a sandbox of level full")
 }
 
-// choose returns the sandbox in which the bots of a command run. It is nil if they run without one, as house bots
-// (part of timba) do. It sets f.Level to the strictness of the sandbox. It prints a notice if other machines
-// support a stricter one, and returns an error if the flags require more.
+// choose returns the sandbox in which the bots of a command run, or nil if they run without one, as house bots (part
+// of timba) do. It sets f.Level to the level (strictness) of the sandbox. It prints a notice if other machines
+// support a stricter level. If the flags require a level that this machine does not support, it returns an error.
 func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.BotSpec) (*match.Sandbox, error) {
 	s := &match.Sandbox{Limit: sandbox.DefaultLimit, Freeze: f.Ponder == "off"}
 	s.Limit.Memory, s.Limit.Processes = int64(f.Memory), f.Processes
@@ -72,9 +72,9 @@ func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.BotSpec) (*mat
 	return s, nil
 }
 
-// buildLevel returns how strict the sandbox is in which bots are built, given the sandbox s in which they play.
-// Builds need at least level REDUCED. If s has a lower level and the flag is --sandbox auto, they run without a
-// sandbox.
+// buildLevel returns the level (strictness) of the sandbox in which bots are built. s is the sandbox in which they
+// play. Builds need at least the level REDUCED. If s has a lower level and the flag is --sandbox auto, bots are built
+// without a sandbox.
 func (f *sandboxFlags) buildLevel(s *match.Sandbox) sandbox.Level {
 	if s == nil || s.Level < sandbox.LevelReduced && f.Mode == sandbox.Auto {
 		return sandbox.LevelNone
@@ -82,8 +82,8 @@ func (f *sandboxFlags) buildLevel(s *match.Sandbox) sandbox.Level {
 	return s.Level
 }
 
-// sandboxBots sets the sandbox s, with the limits of each program, for all bots that are not house bots. The
-// bots and the programs have the same order. If s is nil, it does nothing.
+// sandboxBots sets the sandbox of each bot that is not a house bot (part of timba) to s, with the limits of the bot's
+// program. The bots and the programs are in the same order. If s is nil, it does nothing.
 func sandboxBots(bots []match.Contestant, programs []program.Program, s *match.Sandbox) error {
 	for i, p := range programs {
 		if p.House || s == nil {
@@ -99,17 +99,17 @@ func sandboxBots(bots []match.Contestant, programs []program.Program, s *match.S
 	return nil
 }
 
-// noticeCredit prints a notice if this machine cannot measure the time that other programs take from bots, so
-// that late bots are not credited with it.
+// noticeCredit prints a notice if this machine cannot measure how much processor time other programs take from bots.
+// Then a bot that is late for that reason is not given extra time.
 func noticeCredit(w io.Writer) {
 	if err := fairclock.Check(); err != nil {
 		fmt.Fprintf(w, "notice: %v: a bot that is late because the machine is busy gets no credit\n", err)
 	}
 }
 
-// noticeMemory prints a notice if the sandbox limits of the bots allow more memory than the machine has, which
-// are machine bytes (0 if unknown). It considers the matches of the first round. Each worker may play one match
-// at a time, with separate processes for each seating of the bots.
+// noticeMemory prints a notice if the sandboxes of the bots may use more memory together than the machine has.
+// machine is that size in bytes, or 0 if unknown. The sum is for the first round: each worker may play one match at a
+// time, with separate processes for each seating of the bots.
 func noticeMemory(w io.Writer, t *tournament.State, bots []match.Contestant, workers int, machine int64) {
 	var matches [][]int64 // for each match and sandboxed process, the memory that it may use
 	for _, m := range t.Next() {

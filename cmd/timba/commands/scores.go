@@ -198,7 +198,8 @@ func (g *scoredGames) write(w io.Writer) {
 		t.rule.Score, t.rule, text.Count(t.resignations, "resignation"), unlucky)
 }
 
-// savedShare returns the moves that a trial saves, in percent of all moves.
+// savedShare returns how many moves would not have been played if bots had resigned by the rule of t, in percent of
+// all moves of the games.
 func (g *scoredGames) savedShare(t resignTrial) float64 {
 	return 100 * float64(t.savings) / float64(g.moves)
 }

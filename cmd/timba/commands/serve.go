@@ -140,7 +140,8 @@ func showToken(w io.Writer, s *server.Server) {
 		"delete that file once you have logged in.\n\n", s.Token, cli.Self(), s.LocalURL(), text.Quote(file), file)
 }
 
-// database are the options with which servers open their database. In tests they do not wait for the disk.
+// database has the options with which a server opens its database. In tests, it makes the database not wait for the
+// disk.
 var database store.Options
 
 // options returns the options of the server from the flags and the configuration file. It returns an error
@@ -189,8 +190,8 @@ func (f *serveFlags) options(cmd *cobra.Command) (o server.Options, err error) {
 	return o, err
 }
 
-// readConfig reads the configuration file that --config names, or else the one in the data directory. Flags
-// for memory and sandbox override it.
+// readConfig reads the configuration file: the one that --config names or, without that flag, the one in the data
+// directory. The flags for memory and sandbox override the values in the file.
 func (f *serveFlags) readConfig(dir datadir.Dir) (*config.Config, error) {
 	path := f.config
 	if path == "" {

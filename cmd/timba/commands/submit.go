@@ -105,8 +105,9 @@ func (s *uploadProgress) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// archive returns the data to upload. For a directory at path, that is an archive, and file is "". For a file it is the
-// content, be it an archive or not, and file is the name of the file. archive does not check the limits of the server.
+// archive returns the data to upload. If path is a directory, data is an archive of it, and file is "". If path is a
+// file, data is its content, whether or not that is an archive, and file is its name. archive does not check the
+// limits of the server.
 func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, file string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -180,8 +181,8 @@ func printStage(w io.Writer, s wire.Stage) {
 	fmt.Fprintln(w, strings.TrimRight(line, " "))
 }
 
-// printFailure prints the log of the stage (such as the build) that failed and returns the stage's name, or "" if
-// it has no log.
+// printFailure prints the log of the stage that failed, such as the build, and returns the name of the stage. If the
+// stage has no log, it returns "".
 func printFailure(w io.Writer, stages []wire.Stage) (stage string) {
 	for _, s := range stages {
 		if !s.OK && !s.EndedAt.IsZero() && s.Log != "" {
@@ -192,8 +193,8 @@ func printFailure(w io.Writer, stages []wire.Stage) (stage string) {
 	return stage
 }
 
-// withoutRepeatedSummary returns the log of a failed stage, without its last line if that only repeats the
-// summary.
+// withoutRepeatedSummary returns the log of a failed stage. If the last line of the log only repeats the summary of
+// the stage, that line is left out.
 func withoutRepeatedSummary(s wire.Stage) string {
 	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
 	i := strings.LastIndex(s.Log, "\nfailed: ")

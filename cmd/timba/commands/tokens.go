@@ -110,7 +110,7 @@ func untilTime(span string) (time.Time, error) {
 	return time.Now().Add(d).UTC().Truncate(time.Second), nil
 }
 
-// idOf parses arg as an ID, a number of at least 1. For the error message, what names the kind of ID.
+// idOf parses arg as an ID, which is a number of at least 1. what names the kind of ID in the error message.
 func idOf(what, arg string) (int64, error) {
 	id, err := strconv.ParseInt(arg, 10, 64)
 	if err != nil || id < 1 {

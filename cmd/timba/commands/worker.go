@@ -152,7 +152,8 @@ func lockWorker(data string) (unlock func(), err error) {
 	return func() { l.Close() }, nil
 }
 
-// serveMetrics serves the metrics in registry at an HTTP address, until stop is called. For "" it does nothing.
+// serveMetrics serves the metrics in registry over HTTP at an address, until stop is called. If address is "", it
+// does nothing.
 func serveMetrics(address string, registry *prometheus.Registry, log *slog.Logger) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
@@ -173,8 +174,8 @@ func serveMetrics(address string, registry *prometheus.Registry, log *slog.Logge
 	return func() { web.Close() }, nil
 }
 
-// natsFlags are the flags on how a server accepts workers: by a NATS server of its own, or by an existing
-// NATS cluster.
+// natsFlags are the flags that choose how workers connect to a server: to a NATS server that the server runs itself,
+// or to an existing NATS cluster.
 type natsFlags struct {
 	cluster, certificate, key string
 	nats, creds               string

@@ -24,13 +24,15 @@ var packages = map[string]string{
 	"bot":       module + "referee/internal/script/bot",
 }
 
-// EnvBin is the environment variable that names a directory with the programs, which script/test builds once
-// for all packages. Go's cache of test results depends on its value and on the sources of the programs.
+// EnvBin is an environment variable whose value is a directory with the programs that tests start. script/test builds
+// them there once for all packages. The go command runs a test again, instead of using its cached result, if the
+// value or the source of a program changes.
 const EnvBin = "TIMBA_BIN"
 
-// Program returns the path of a program for tests, built without the race detector, which every user may run. The
-// program is in the directory $TIMBA_BIN. If that is not set, it is built once in this process, and Clean removes
-// it. If the sources of the program change, Go runs the test again. In `make check`, Program skips the test.
+// Program returns the path of the program called name, which tests can start. Every user may run the program, and it
+// is built without the race detector. It is in the directory $TIMBA_BIN or, if that is not set, Program builds it
+// once in this process, and Clean removes it. Program fails the test if there is no such program or the build fails.
+// It skips the test in `make check`.
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	if testing.Short() {
@@ -72,9 +74,9 @@ type testRunner interface{ Run() int }
 
 type cleaning struct{ testRunner }
 
-// Clean wraps the tests of a package so that the programs that Program has built are removed after them. A
-// package whose tests call Program must call Clean in TestMain. Clean also ensures that programs that tests
-// start do not ignore SIGHUP, as they would under nohup.
+// Clean wraps m, the tests of a package, so that the programs that Program has built are removed after the tests. A
+// package whose tests call Program must call Clean in TestMain. Clean also ensures that programs that tests start do
+// not ignore SIGHUP, as they would under nohup.
 func Clean(m testRunner) testRunner {
 	cleaned = true
 	return cleaning{m}
@@ -93,8 +95,8 @@ func (c cleaning) Run() int {
 	return c.testRunner.Run()
 }
 
-// Dependencies returns, for each package of this module, the import paths of all packages that it depends on,
-// directly or not.
+// Dependencies maps the import path of each package of this module to the import paths of all packages that it
+// depends on, directly or indirectly. It fails the test if the go command fails.
 func Dependencies(t testing.TB) map[string][]string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Deps " "}}`, module+"...").Output()
@@ -109,9 +111,9 @@ func Dependencies(t testing.TB) map[string][]string {
 	return all
 }
 
-// statSources reads the attributes of the source files of a package and of the packages of this module that
-// it imports. The go command records which files a test looks at, and runs the test again if one has changed.
-// It does not see the files that another go command, started by the test, reads.
+// statSources calls os.Stat for the source files of the package pkg and of all packages of this module that it
+// imports. The go command records which files a test looks at, and runs the test again if one has changed. Without
+// these calls it would not know the files, because another go command reads them.
 func statSources(pkg string) error {
 	const format = `{{with .Module}}{{if .Main}}{{$.Dir}}{{range $.GoFiles}}|{{.}}{{end}}{{range $.EmbedFiles}}|{{.}}{{end}}{{end}}{{end}}`
 	cmd := exec.Command("go", "list", "-deps", "-f", format, pkg)
@@ -135,7 +137,8 @@ func statSources(pkg string) error {
 	return nil
 }
 
-// findOrBuild returns the path of a program, in the directory $TIMBA_BIN or, if that is not set, built here.
+// findOrBuild returns the path of a program. It looks in the directory $TIMBA_BIN or, if that is not set, builds the
+// program in a temporary directory.
 func findOrBuild(name string) (string, error) {
 	if dir := os.Getenv(EnvBin); dir != "" {
 		path := filepath.Join(dir, name)

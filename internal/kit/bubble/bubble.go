@@ -15,8 +15,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Run runs the test f, with its cleanup functions, in a bubble of package synctest. All goroutines must end
-// within a minute after that, by the clock of the bubble.
+// Run runs the test f, with its cleanup functions, in a bubble of package testing/synctest, where time is simulated.
+// After f has returned, all goroutines that it has started must end within a minute of simulated time.
 func Run(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -25,12 +25,12 @@ func Run(t *testing.T, f func(t *testing.T)) {
 	})
 }
 
-// Settle waits until every other goroutine of the testing/synctest bubble waits for another goroutine or for the
-// clock.
+// Settle waits until every other goroutine of the testing/synctest bubble is blocked, waiting for another goroutine
+// or for the simulated time.
 func Settle() { synctest.Wait() }
 
-// Until waits until holds returns true. After an hour of the fake clock it fails the test. what is the event that the
-// failure message names.
+// Until waits until holds returns true. It fails the test after an hour of simulated time. what names the event in
+// the failure message.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Hour); !holds(); time.Sleep(time.Millisecond) {
@@ -69,7 +69,8 @@ func Serve(t testing.TB, s *http.Server) *Listener {
 	return l
 }
 
-// URL is the address of every server in a bubble. Only the clients of its listener reach it.
+// URL is the address of every HTTP server that Serve runs. Only clients from Listener.Client and Listener.Dialer
+// reach it.
 const URL = "http://timba.example"
 
 func (l *Listener) Accept() (net.Conn, error) {
@@ -88,7 +89,8 @@ func (l *Listener) Close() error {
 
 func (l *Listener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
-// Dial opens a connection to the listener, for any address. A write to it blocks until the other end reads.
+// Dial opens a connection to the listener, whatever network and address are. A write to the connection blocks until
+// the other end reads.
 func (l *Listener) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	near, far := net.Pipe()
 	select {
@@ -101,7 +103,7 @@ func (l *Listener) Dial(ctx context.Context, network, address string) (net.Conn,
 	}
 }
 
-// conn is one end of a connection, with an address that programs can parse.
+// conn is one end of a connection in memory. It reports a TCP address, because some programs parse the address.
 type conn struct {
 	net.Conn
 	address net.Addr

@@ -12,21 +12,22 @@ import (
 // Schema is a JSON schema or a part of one.
 type Schema = map[string]any
 
-// Draft is the address of the version of JSON Schema in which the schemas are written.
+// Draft is the URL that identifies the version of JSON Schema in which the schemas are written.
 const Draft = "https://json-schema.org/draft/2020-12/schema"
 
-// Generator generates the schemas of the types of one kind of document.
+// Generator generates the schemas of Go types that appear in one kind of JSON document.
 type Generator struct {
 	Types map[reflect.Type]Schema // schemas of the types whose values have another form in a document than in Go
-	// Member returns the name of a field in a document, "" if it has none, and whether it is always there.
+	// Member returns the name that a Go field has in a document, and whether the document always contains it. If the
+	// field is not in the document, the name is "".
 	Member func(reflect.StructField) (name string, always bool)
-	// Describe returns the description of a field; "" means none. path has the names of the field and of the members
-	// that contain it, with dots between them.
+	// Describe returns the description of a field; "" means none. path is the place of the field in the document: the
+	// names of the members that contain it and its own name, joined by dots.
 	Describe func(path string, f reflect.StructField) string
 }
 
-// TypeSchema returns the schema of values of type t. path has the names of the members that contain such a value, as in
-// Generator.Describe.
+// TypeSchema returns the schema of values of type t. path is the place of such a value in the document: the names of the
+// members that contain it, joined by dots, or "" for the whole document.
 func (g *Generator) TypeSchema(path string, t reflect.Type) Schema {
 	if s, ok := g.Types[t]; ok {
 		return maps.Clone(s)
@@ -77,7 +78,7 @@ func (g *Generator) object(path string, t reflect.Type) Schema {
 	return s
 }
 
-// Document returns a schema with a title as the text of a file.
+// Document returns the text of a file with the schema s, to which it adds the title. s is unchanged.
 func Document(title string, s Schema) string {
 	s = maps.Clone(s)
 	s["$schema"], s["title"] = Draft, title

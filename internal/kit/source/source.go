@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// Package has the Go files of one directory, for all systems, including external tests.
+// Package has the Go files of one directory. It includes files for all operating systems and test files of package
+// NAME_test.
 type Package struct {
 	Dir   string // path below the root, with slashes
 	Files []*File
@@ -26,8 +27,9 @@ type File struct {
 	Test  bool   // the name ends in _test.go, or the file is from Parse
 	Soak  bool   // built only with the tag soak
 	Quick bool   // built only without the tag soak
-	// Imports has the import paths by the name in the import or, if it has none, by the last element of the path.
-	// That is not the package's name if the path ends in a version, such as math/rand/v2.
+	// Imports maps the names by which the file refers to packages to their import paths. If an import has no explicit
+	// name, the last element of its path is used as the name, even if the package is called differently, as for
+	// math/rand/v2.
 	Imports map[string]string
 	Decls   []*Decl
 	set     *token.FileSet
@@ -39,15 +41,16 @@ type Decl struct {
 	Receiver string // receiver type of a method
 	File     *File
 	Node     ast.Node // for a variable or constant the whole line, which may declare several
-	// Mentions has the identifiers in the declaration. Those of packages in File.Imports have the form
-	// "os/exec.Command", and other selectors the form ".Name".
+	// Mentions has the identifiers in the declaration. An identifier of an imported package has the form
+	// "os/exec.Command"; a field or method has the form ".Name".
 	Mentions map[string]bool
 }
 
 // Line returns the line number of a node.
 func (f *File) Line(n ast.Node) int { return f.set.Position(n.Pos()).Line }
 
-// Load parses all Go packages below root, except for those in directories named testdata and in hidden ones.
+// Load parses all Go packages in root and its subdirectories, except directories named testdata and hidden ones. It
+// returns an error if a file cannot be read or parsed.
 func Load(root string) (all []*Package, err error) {
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
@@ -76,8 +79,8 @@ func Load(root string) (all []*Package, err error) {
 	return join(all), err
 }
 
-// join merges elements of all with the same directory into one. There are several because Load visits some files
-// of a directory before its subdirectories and others after them.
+// join merges the packages that have the same directory into one. Load finds several because it visits some files of
+// a directory before its subdirectories and others after them.
 func join(all []*Package) (joined []*Package) {
 	by := map[string]*Package{}
 	for _, p := range all {
@@ -91,7 +94,7 @@ func join(all []*Package) (joined []*Package) {
 	return joined
 }
 
-// Parse parses text as a test file, whatever path is.
+// Parse parses text as a Go test file. path is only stored in File.Path; its name need not end in _test.go.
 func Parse(path, text string) (*File, error) {
 	f := &File{Path: path, Test: true, set: token.NewFileSet()}
 	var err error
@@ -102,7 +105,7 @@ func Parse(path, text string) (*File, error) {
 	return f, nil
 }
 
-// analyze sets Imports, Decls, Soak and Quick of a parsed file.
+// analyze sets Imports, Decls, Soak and Quick of a file that has been parsed.
 func (f *File) analyze() {
 	f.Imports = map[string]string{}
 	for _, i := range f.File.Imports {
@@ -193,9 +196,9 @@ func (f *File) QualifiedName(e ast.Expr) string {
 	return f.Imports[id.Name] + "." + s.Sel.Name
 }
 
-// Reaching returns the declarations in test files that mention one of the names, in the form of
-// Decl.Mentions, directly or through other declarations in test files. Names are compared as text, so that a method
-// or a local variable with the same name counts, too.
+// Reaching returns the declarations in test files that mention one of the names, either directly or through other
+// declarations in test files. Names have the form of Decl.Mentions. They are compared as text, so that a method or a
+// local variable with the same name counts, too.
 func (p *Package) Reaching(names ...string) map[*Decl]bool {
 	reach, want := map[*Decl]bool{}, map[string]bool{}
 	for _, n := range names {

@@ -34,7 +34,8 @@ func read(t testing.TB, path string) []byte {
 	return kit.Get[[]byte](t)(os.ReadFile(path))
 }
 
-// TestEveryMode checks that data sets of every mode have games with every combination of rules, which Load accepts.
+// TestEveryMode checks that data sets of every mode have games with every combination of rules, and that Load
+// accepts them.
 func TestEveryMode(t *testing.T) {
 	for _, m := range cards.Modes() {
 		p := &Config{Mode: m.String(), GamesPerRules: 30, Seed: 1}

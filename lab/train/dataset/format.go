@@ -30,7 +30,7 @@ type SetHeader struct {
 	Bots  []string `json:"bots"` // bots that played, by seat; empty for random moves
 }
 
-// GameRecord is one game of a data set.
+// GameRecord is one game of a data set, from the shuffled pack to the last move.
 type GameRecord struct {
 	Rules    uint8                          // optional rules, see cards.RuleBits
 	Pack     [baraja.TableCards]baraja.Card // in its order before the deal
@@ -49,8 +49,8 @@ func (g *GameRecord) Append(dst []byte) []byte {
 
 const fixedBytes = 2 + baraja.TableCards // bytes of a game before its moves
 
-// Decode sets g to the game at the beginning of b, as Append encodes it, and returns the number of bytes
-// read. It does not check the game against the rules; CheckGame does.
+// Decode sets g to the game at the beginning of b, in the form that Append writes, and returns the number of bytes
+// read. It does not check whether the game follows the rules; CheckGame does.
 func (g *GameRecord) Decode(b []byte) (int, error) {
 	if len(b) < fixedBytes || int(b[1]) > MaxMoves || len(b) < fixedBytes+int(b[1]) {
 		return 0, errors.New("a game is cut off")
@@ -66,8 +66,8 @@ func (g *GameRecord) Decode(b []byte) (int, error) {
 	return fixedBytes + int(g.NumMoves), nil
 }
 
-// CheckGame returns an error unless g is a complete, legal game of mode m. The field g.Rules is an index of
-// list, which must have all combinations of the mode's optional rules.
+// CheckGame returns an error unless g is a complete, legal game of mode m. list must have all combinations of the
+// optional rules of the mode; g.Rules is an index of list.
 func CheckGame(m cards.Mode, list []baraja.TableRules, g *GameRecord) error {
 	if int(g.Rules) >= len(list) {
 		return fmt.Errorf("the rules %d are not those of mode %v", g.Rules, m)
@@ -91,7 +91,8 @@ func CheckGame(m cards.Mode, list []baraja.TableRules, g *GameRecord) error {
 	return nil
 }
 
-// Move returns the move in position p for an action of a recorded game. An action is, for example, a card.
+// Move returns the move with the number action in position p. A recorded game stores its moves as such numbers,
+// which cards.Action computes.
 func Move(p *cards.Position, action uint8) rules.Move {
 	switch {
 	case action < cards.ExchangeAction:

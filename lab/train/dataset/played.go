@@ -18,8 +18,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// botsBySeat returns the bot of each seat. If one bot is given, it takes every seat. If none is given, the
-// result is empty. Otherwise it is an error if the number of bots is not the number of seats.
+// botsBySeat returns the bot of each seat. If one bot is given, it plays every seat. If none is given, the result
+// is empty. It is an error if the number of bots is neither 0 nor 1 nor the number of seats.
 func botsBySeat(m cards.Mode, given []string) ([]string, error) {
 	switch len(given) {
 	case 0, m.Players:
@@ -30,9 +30,9 @@ func botsBySeat(m cards.Mode, given []string) ([]string, error) {
 	return nil, fmt.Errorf("mode %v has %d seats: name 1 bot or %d, not %d", m, m.Players, m.Players, len(given))
 }
 
-// BotGames returns a function that generates games between the bots in c.Bots, whose programs r finds. It plays a
-// match for each combination of optional rules. Each deal is played once, and the bots move on by one seat from
-// deal to deal. If a bot has a fault, the function returns an error.
+// BotGames returns a function that generates games between the bots in c.Bots. r finds the programs of these bots.
+// The function plays all combinations of the optional rules in turn. It plays each deal once, and from deal to deal
+// the bots move on by one seat. If a bot has a fault, the function returns an error.
 func (c *Config) BotGames(ctx context.Context, r program.Resolver) (GenerateFunc, error) {
 	bots := make([]match.Contestant, len(c.Bots))
 	for i, spec := range c.Bots {
@@ -65,8 +65,8 @@ func (c *Config) BotGames(ctx context.Context, r program.Resolver) (GenerateFunc
 	}, nil
 }
 
-// findBot returns the bot for spec. A house bot plays in this process, which is much faster; r finds the
-// program of any other bot.
+// findBot returns the bot that spec names. A house bot plays within this process, which is much faster. For any
+// other bot, r finds the program.
 func findBot(ctx context.Context, spec string, r program.Resolver) (match.Contestant, error) {
 	if name, ok := strings.CutPrefix(spec, "@"); ok {
 		_, err := house.CanonicalSpec(name)
@@ -79,9 +79,9 @@ func findBot(ctx context.Context, spec string, r program.Resolver) (match.Contes
 	return found.Contestant, nil
 }
 
-// playGames plays games with the combination of rules r, whose number is bits, and stores them in games at the
-// indices in the list at. With n bots it plays n matches, each with one seating of the bots: match k plays the games
-// at[k], at[k+n] and so on.
+// playGames plays games with the combination of rules r, whose number is bits. It stores them in games at the
+// indices in the list at. With n bots it plays n matches, each with one seating of the bots: match k plays the
+// games at[k], at[k+n] and so on.
 func playGames(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots []match.Contestant, seed rules.Seed, games []GameRecord, at []int) error {
 	n := len(bots)
 	for rotation := range n {
@@ -108,7 +108,8 @@ func playGames(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules,
 	return nil
 }
 
-// recordGame stores the deal and the moves of the game g in *to. bits is the number of its combination of rules.
+// recordGame stores the deal and the moves of the game g in *to. bits is the number of the combination of optional
+// rules.
 func recordGame(v *rules.Variant, bits int, g *referee.GameResult, to *GameRecord) error {
 	src := rules.NewStream(rules.Seed(g.Seed))
 	to.SetDeal(bits, cards.Table(v.Deal(&src)))

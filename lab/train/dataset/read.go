@@ -23,8 +23,8 @@ type Set struct {
 	offsets []uint32 // of each game in bytes, in units of align
 }
 
-// Load reads a data set and checks every game against the rules. The path is that of the file, or of the
-// directory of the run that generated it. If maxGames is not 0, Load reads at most this number of games.
+// Load reads a data set and checks every game against the rules. path is the file, or the directory of the run that
+// has generated it. If maxGames is not 0, Load reads at most this number of games.
 func Load(path string, maxGames int) (*Set, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, File)
@@ -117,7 +117,8 @@ func (s *Set) readGames(r io.Reader, games int) error {
 	return nil
 }
 
-// align is the alignment of games in memory, in bytes. Set.offsets counts in this unit to need only 32 bits.
+// align is the alignment, in bytes, of the games in Set.bytes. Set.offsets has the offset of each game divided by
+// align, so that 32 bits are enough.
 const align = 4
 
 // Game sets g to game i, where i is in [0, Header.Games).
@@ -130,8 +131,8 @@ func (s *Set) Game(i int, g *GameRecord) {
 // Len returns the number of moves of game i.
 func (s *Set) Len(i int) int { return int(s.bytes[int(s.offsets[i])*align+1]) }
 
-// Sum returns the SHA-256 hash of the games, by which a training recognizes its data set. The header alone
-// would not be enough, because a bot of the same name can change.
+// Sum returns the SHA-256 hash of the games. By this hash a training recognizes its data set. The header alone
+// would not be enough, because a bot can change without changing its name.
 func (s *Set) Sum() string { return fmt.Sprintf("%x", sha256.Sum256(s.bytes)) }
 
 // Memory returns the size of the data set in memory, in bytes.

@@ -82,9 +82,9 @@ func (c *Config) mode() cards.Mode {
 // Games returns the total number of games of the data set, over all combinations of the optional rules.
 func (c *Config) Games() int { return c.GamesPerRules << c.mode().RuleCount() }
 
-// GenerateFunc generates the games [from, to) and appends them to dst in binary form. It may be called by
-// several goroutines at once. Game i has the combination of optional rules with the number i modulo the
-// number of combinations.
+// GenerateFunc generates the games with the numbers in [from, to) and appends them to dst in binary form. Several
+// goroutines may call it at once. Game i has the combination of optional rules whose number is i modulo the number
+// of combinations.
 type GenerateFunc func(ctx context.Context, from, to int, dst []byte) ([]byte, error)
 
 // randomGames returns a function that generates games in which all moves are random.
@@ -112,8 +112,8 @@ func randomGames(c *Config) GenerateFunc {
 	}
 }
 
-// SetDeal starts the record g of a new game, with the rules of combination number ruleBits and no moves. Its
-// shuffled pack is that of t, the table before the first move.
+// SetDeal makes g the record of a new game without moves. Its shuffled pack is that of t, the table before the
+// first move. ruleBits is the number of the combination of optional rules.
 func (g *GameRecord) SetDeal(ruleBits int, t *baraja.Table) {
 	// In the shuffled pack the trump card was behind the cards that were dealt.
 	n := int(t.NextDraw)
@@ -128,7 +128,7 @@ func (g *GameRecord) AddMove(m rules.Move) {
 	g.NumMoves++
 }
 
-// writer is a generation of a data set in progress. It implements run.Trainer.
+// writer generates games and writes them to the file of a data set. It implements run.Trainer.
 type writer struct {
 	*Config
 	workers  int
@@ -167,7 +167,8 @@ func (c *Config) Prepare(ctx context.Context, in run.Input) (_ run.Trainer, err 
 
 func (w *writer) Progress() (done, all int) { return w.progress.Games, w.Games() }
 
-// Step generates and compresses pieceGames games for each worker. If ctx ends first, it fails and changes nothing.
+// Step generates and compresses a piece of games for each worker. If it fails, for example because ctx ends, it
+// changes nothing.
 func (w *writer) Step(ctx context.Context) error {
 	all, from := w.Games(), w.progress.Games/pieceGames
 	var frames [][]byte
@@ -239,8 +240,8 @@ func (w *writer) Finish(context.Context, *run.Folder) (run.TrainingResult, error
 	return w.progress, nil
 }
 
-// Sample generates games with one worker for about the duration most. It is used instead of a step, which
-// would take too long with slow bots. It returns how many games all workers together would have generated.
+// Sample generates games for about the duration most, with one worker. It is used instead of Step, which would take
+// too long with slow bots. It returns how many games all workers together would have generated.
 func (w *writer) Sample(ctx context.Context, most time.Duration) (done int, err error) {
 	began := time.Now()
 	for n := 1 << w.mode().RuleCount(); n <= pieceGames && time.Since(began) < most; n *= 2 {
@@ -259,5 +260,5 @@ func (w *writer) Size() (memory, disk int64) {
 	return int64(3*w.workers*pieceGames) * w.sample.Bytes / games, int64(w.Games()) * w.sample.Bytes / games * compressedPercent / 100
 }
 
-// compressedPercent is the size of a compressed file in percent of the encoded games.
+// compressedPercent is the estimated size of a compressed file, in percent of the size of the games before.
 const compressedPercent = 70

@@ -51,8 +51,7 @@ func suitsOf(all baraja.Set) (s [suits]baraja.Set) {
 	return s
 }
 
-// cardsByValue returns the set of all cards for which wanted returns true. The argument of wanted is the
-// points of a card.
+// cardsByValue returns the set of all cards c for which wanted(v) is true, where v is the points of c.
 func cardsByValue(wanted func(int) bool) (s baraja.Set) {
 	for _, c := range baraja.Pack40 {
 		if wanted(baraja.Value(c)) {
@@ -62,8 +61,8 @@ func cardsByValue(wanted func(int) bool) (s baraja.Set) {
 	return s
 }
 
-// setsBy returns sets of cards. The set with index v, from 0 to 11, has all cards with w points for which
-// wanted(v, w) is true.
+// setsBy returns a set of cards for each number of points v from 0 to 11, the index. The set has all cards for
+// which wanted(v, w) is true, where w is the points of the card.
 func setsBy(wanted func(v, w int) bool) (sets [12]baraja.Set) {
 	for v := range sets {
 		sets[v] = cardsByValue(func(w int) bool { return wanted(v, w) })
@@ -71,7 +70,7 @@ func setsBy(wanted func(v, w int) bool) (sets [12]baraja.Set) {
 	return sets
 }
 
-// SetPosition prepares h for position p, in which a seat must play a card.
+// SetPosition prepares h for the position p, in which the seat to move must play a card.
 func (h *Heuristic) SetPosition(p *cards.Position) {
 	m, t := p.Mode, p.Board()
 	seat := int(t.Mover)
@@ -116,7 +115,8 @@ func (h *Heuristic) setLead(p *cards.Position, seat int) {
 	}
 }
 
-// Worth returns the heuristic value, which may be negative, of playing card c in the position of SetPosition.
+// Worth returns the heuristic value of playing card c in the position that was set by SetPosition. It may be
+// negative.
 func (h *Heuristic) Worth(c baraja.Card) int {
 	if h.leading {
 		return h.leadWorth(c)
@@ -165,8 +165,8 @@ func (h *Heuristic) leadWorth(c baraja.Card) (worth int) {
 	return worth
 }
 
-// heaviestSuits returns all cards of the suit of which the most aces and threes were played, or of several such
-// suits.
+// heaviestSuits returns all cards of the suit in which most aces and threes were played. If several suits have
+// equally many, it returns the cards of all these suits.
 func (h *Heuristic) heaviestSuits() (s baraja.Set) {
 	for suit, n := range h.heavyPlayed {
 		if n == h.maxHeavy {
@@ -185,8 +185,8 @@ func songSuits(bits uint8) (s baraja.Set) {
 	return s
 }
 
-// aceOverThreeValue returns a part of the value of card c. It applies to tricks in which the three of trumps
-// is the best card so far: the ace of trumps has a bonus, any other card a penalty if the ace is legal.
+// aceOverThreeValue returns a part of the value of card c. It is 0 unless the three of trumps is the best card of
+// the trick so far. Then the ace of trumps has a bonus, and any other card has a penalty if the ace may be played.
 func (h *Heuristic) aceOverThreeValue(c baraja.Card) int {
 	ace := baraja.CardOf(1, h.trumps)
 	switch {
@@ -199,8 +199,8 @@ func (h *Heuristic) aceOverThreeValue(c baraja.Card) int {
 	return 0
 }
 
-// partnerTrickValue returns a part of the value of a card that has v points. It is not 0 only if the seat
-// plays last in a trick that its partner is winning.
+// partnerTrickValue returns a part of the value of a card that has v points. It is 0 unless the seat plays last in
+// a trick that its partner is winning.
 func (h *Heuristic) partnerTrickValue(v int) int {
 	if !h.playsLastForPartner {
 		return 0
@@ -215,8 +215,8 @@ func (h *Heuristic) partnerTrickValue(v int) int {
 	return v
 }
 
-// trickValue returns the part of the value of card c that depends on winning or losing the trick. The card
-// has v points; trump reports whether it is a trump, and wins whether it beats all cards in the trick so far.
+// trickValue returns the part of the value of card c that depends on winning or losing the trick. v is the points
+// of the card. trump reports whether it is a trump, and wins whether it beats all cards in the trick so far.
 func (h *Heuristic) trickValue(c baraja.Card, v int, trump, wins bool) int {
 	suitLed, heavy := c.Suit() == h.led, heavySet.Has(c)
 	switch {

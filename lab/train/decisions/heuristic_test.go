@@ -25,8 +25,8 @@ func mode(t *testing.T, name string) cards.Mode {
 	return kit.Get[cards.Mode](t)(cards.ParseMode(name))
 }
 
-// situation is a trick that seat 0 has led, or is to lead, with oros as trumps, and the hand and legal cards
-// of the seat to move.
+// situation describes a trick, in which seat 0 plays the first card and oros are trumps, with the hand and the
+// legal cards of the seat to move.
 type situation struct {
 	mode, trick, hand string
 	seen              string // cards of earlier tricks

@@ -14,7 +14,7 @@ type Decision struct {
 	Points    int16 // points of the trick, with points for declarations and the bonus; 0 unless the seat's side won it
 	Heuristic int16 // heuristic value of the card played; 0 for other moves
 	Rest      int16 // points that the seat's side wins from this trick to the end of the game
-	Standing  int8  // at the end of the game, see cards.Position.Standing
+	Standing  int8  // at the end of the game, see cards.Position.Outcome
 }
 
 // Follower follows a game move by move and records its decisions.
@@ -25,8 +25,8 @@ type Follower struct {
 	trickStart int // index of the first decision of the trick
 }
 
-// Start starts a new game with the given optional rules and shuffled pack; m is the game with its number of
-// players. It deletes the decisions of the last game.
+// Start starts a new game of m, a game with its number of players, and deletes the decisions of the last game. r
+// has the optional rules, and pack the shuffled cards.
 func (f *Follower) Start(m cards.Mode, r baraja.TableRules, pack [baraja.TableCards]baraja.Card) {
 	f.Decisions, f.trickStart = f.Decisions[:0], 0
 	f.Position.Layout(m, r, pack)
@@ -71,8 +71,8 @@ func (f *Follower) sidePoints(seat int8) int16 {
 	return int16(f.Position.Points(f.Position.Mode.Side(int(seat))))
 }
 
-// assignPoints sets Points in the decisions of the trick that has just ended, but only for the side that has won the
-// trick, which is the side of the seat winner.
+// assignPoints sets Points in the decisions of the trick that has just ended. It does so only in the decisions of
+// the side that has won the trick. winner is the seat that has won it.
 func (f *Follower) assignPoints(winner int, points int16) {
 	for i := f.trickStart; i < len(f.Decisions); i++ {
 		if d := &f.Decisions[i]; f.Position.Mode.Side(int(d.Seat)) == f.Position.Mode.Side(winner) {

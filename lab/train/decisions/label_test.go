@@ -36,8 +36,8 @@ func randomGame(t *rapid.T, m cards.Mode) {
 	checkDecisions(t, m, p, f.Decisions)
 }
 
-// checkDecisions checks that the points of the decisions add up to those of the game. A game that was won at
-// once is not checked.
+// checkDecisions checks that the points of the decisions add up to those of the game. It does not check a game that
+// was won at once.
 func checkDecisions(t *rapid.T, m cards.Mode, p *cards.Position, list []Decision) {
 	board := p.Board()
 	sum, plays := 0, 0

@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// ShardRows is the number of rows that pass through a net together; a row is an input with its target.
-// Gradients of these groups are summed in order, so that the number of workers does not change the result.
+// ShardRows is the number of rows that pass through a net together. A row is an input with its target. The
+// gradients of these groups are summed in order, so that the number of workers does not change the result.
 const ShardRows = 16
 
 // Sample is one row from which a net learns: the inputs with the wanted class or the wanted outputs.
@@ -25,7 +25,7 @@ type Sample struct {
 	Targets []float32 // wanted outputs of other nets; NoTarget for outputs to ignore
 }
 
-// NoTarget is a value in Sample.Targets. From an output with this target the net learns nothing.
+// NoTarget is a value in Sample.Targets which says that the net learns nothing from this output.
 var NoTarget = float32(math.Inf(1))
 
 // The parameters of Adam. All values are those of the paper (Kingma and Ba, 2015) except epsilon, which is
@@ -48,8 +48,9 @@ type NetTrainer struct {
 	shards  []*shard
 }
 
-// NewRandomTrainer returns a trainer of a new net with the given layer sizes and kind of output. The random
-// weights depend on seed. It returns an error if the sizes are not valid.
+// NewRandomTrainer returns a trainer of a new net with random weights, which depend on seed. sizes has the sizes of
+// the layers, out is the kind of output, and rate the learning rate. The trainer uses the given number of
+// goroutines. It is an error if the sizes are not valid.
 func NewRandomTrainer(sizes []int, out net.Output, rate float64, seed uint64, workers int) (*NetTrainer, error) {
 	n, err := net.New(sizes, out)
 	if err != nil {
@@ -59,8 +60,8 @@ func NewRandomTrainer(sizes []int, out net.Output, rate float64, seed uint64, wo
 	return NewTrainer(n, rate, workers), nil
 }
 
-// NewTrainer returns a trainer with the given learning rate, which changes n. It uses the given number of
-// goroutines; the result does not depend on this number.
+// NewTrainer returns a trainer with the given learning rate for n. The trainer changes the weights of n. It uses
+// the given number of goroutines; the result does not depend on this number.
 func NewTrainer(n *net.Net, rate float64, workers int) *NetTrainer {
 	return &NetTrainer{Net: n, Rate: rate, workers: max(1, workers), moments: [2][][]float32{zeros(n), zeros(n)}}
 }
@@ -78,7 +79,8 @@ type state struct {
 	Progress any `json:"progress"`
 }
 
-// Save writes a checkpoint: progress, any value of the caller, as JSON, then the weights and the moments of Adam.
+// Save writes a checkpoint to w: first the value progress of the caller as JSON, then the weights and the moments
+// of Adam.
 func (t *NetTrainer) Save(w io.Writer, progress any) error {
 	if err := run.WriteState(w, state{t.steps, progress}); err != nil {
 		return err
@@ -86,8 +88,8 @@ func (t *NetTrainer) Save(w io.Writer, progress any) error {
 	return t.forEachVector(func(x []float32) error { return model.WriteFloats(w, x) })
 }
 
-// Load restores the trainer and the weights of its net from a checkpoint. It decodes the value that the
-// caller passed to Save into progress, which must be a pointer.
+// Load restores the trainer and the weights of its net from a checkpoint. progress must be a pointer. Load decodes
+// the value that the caller passed to Save into it.
 func (t *NetTrainer) Load(r io.Reader, progress any) error {
 	at := state{Progress: progress}
 	b, err := run.ReadState(r, &at)
@@ -98,8 +100,8 @@ func (t *NetTrainer) Load(r io.Reader, progress any) error {
 	return t.forEachVector(func(x []float32) error { return model.ReadFloats(b, x) })
 }
 
-// forEachVector calls do with every vector of a checkpoint: the weights, then the moments of Adam. It stops
-// at the first error.
+// forEachVector calls do for every vector of a checkpoint: the weights, then the moments of Adam. It stops at the
+// first error and returns it.
 func (t *NetTrainer) forEachVector(do func(x []float32) error) error {
 	for _, list := range [][][]float32{t.Net.Genes(), t.moments[0], t.moments[1]} {
 		for _, x := range list {
@@ -111,7 +113,7 @@ func (t *NetTrainer) forEachVector(do func(x []float32) error) error {
 	return nil
 }
 
-// shard is a group of rows that pass through the net together, with their gradients.
+// shard is a group of rows (inputs with targets) that pass through the net together, with their gradients.
 type shard struct {
 	samples []Sample
 	acts    [][]float32 // by layer: outputs after the activation, row by row
@@ -129,8 +131,8 @@ func newShard(n *net.Net) *shard {
 	return p
 }
 
-// Step learns from a batch of size rows and returns their mean loss before the update. It calls fill to set s
-// to row i. Several goroutines may call fill at once; worker is the number of the goroutine.
+// Step trains the net with a batch of size rows, and returns the mean loss of the rows before the training. It
+// calls fill to set s to row i. Several goroutines may call fill at once; worker is the number of the goroutine.
 func (t *NetTrainer) Step(size int, fill func(worker, i int, s *Sample)) float64 {
 	n := (size + ShardRows - 1) / ShardRows
 	for len(t.shards) < n {
@@ -157,8 +159,8 @@ func (t *NetTrainer) Step(size int, fill func(worker, i int, s *Sample)) float64
 // updatePieces is the number of parts into which the weights are divided, to update them in parallel.
 const updatePieces = 4
 
-// update sums the gradients of the given number of shards, which are groups of rows, and updates the weights
-// once. size is the number of rows in all of them.
+// update sums up the gradients of the first shards and updates the weights once. The argument shards is their
+// number, and size the number of rows in them.
 func (t *NetTrainer) update(shards, size int) {
 	t.steps++
 	scale := float32(1 / float64(size))
@@ -175,8 +177,8 @@ func (t *NetTrainer) update(shards, size int) {
 	})
 }
 
-// adam makes a step of Adam: it updates the weights in genes and the moments in first and second. It first
-// multiplies the gradients in grads by scale. rate must include the bias correction of the moments.
+// adam makes a step of Adam. It multiplies the gradients in grads by scale, and then updates the weights in genes
+// and the moments in first and second. rate must include the bias correction of the moments.
 func adam(genes, grads, first, second []float32, scale, rate float32) {
 	const b1, b2 = float32(beta1), float32(beta2)
 	const c1, c2 = 1 - b1, 1 - b2
@@ -190,8 +192,8 @@ func adam(genes, grads, first, second []float32, scale, rate float32) {
 	}
 }
 
-// gradient computes the loss of the first rows of p and its derivatives with respect to the weights. It
-// stores the sums over these rows in p.
+// gradient computes the loss of the first rows of p, and its derivatives with respect to the weights of n. It
+// stores the sums over these rows in p. The argument rows is their number.
 func gradient(n *net.Net, p *shard, rows int) {
 	forward(n, p, rows)
 	last := len(n.Genes()) - 1
@@ -225,7 +227,8 @@ func gradient(n *net.Net, p *shard, rows int) {
 	}
 }
 
-// forward computes the outputs of every layer of n for the first rows of p. It stores them in p.acts.
+// forward computes the outputs of every layer of n for the first rows of p, and stores them in p.acts. The argument
+// rows is the number of these rows.
 func forward(n *net.Net, p *shard, rows int) {
 	for k := range n.Genes() {
 		in, out := n.Sizes[k], n.Sizes[k+1]
@@ -259,9 +262,9 @@ func forward(n *net.Net, p *shard, rows int) {
 // logOffset is added to the argument of logarithms to keep them finite.
 const logOffset = 1e-12
 
-// outputDeltas computes the derivatives of the loss with respect to the weighted sums of the last layer. It stores
-// the derivatives of the first rows of p, as many as the argument rows, in p.deltas and returns the sum of the losses
-// of these rows.
+// outputDeltas computes the derivatives of the loss with respect to the weighted sums of the last layer, and stores
+// them in p.deltas. It does so for the first rows of p, and returns the sum of the losses of these rows. The
+// argument rows is their number.
 func outputDeltas(n *net.Net, p *shard, rows int) (loss float64) {
 	last := len(n.Genes()) - 1
 	out := n.Sizes[last+1]
@@ -286,8 +289,8 @@ func outputDeltas(n *net.Net, p *shard, rows int) (loss float64) {
 	return loss
 }
 
-// negatedLoss returns the loss of one output x with the target want, multiplied by -1. It is for nets whose
-// output is not a softmax.
+// negatedLoss returns the loss of one output, multiplied by -1. x is the output, and want its target. It is for
+// nets whose output is not a softmax.
 func negatedLoss(n *net.Net, x, want float32) float64 {
 	if n.Output == net.Sigmoid {
 		return float64(want)*math.Log(float64(x)+logOffset) + float64(1-want)*math.Log(1-float64(x)+logOffset)

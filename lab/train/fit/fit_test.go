@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// loss returns the summed loss of samples, computed by forward passes only, and which units have the output
-// 0.
+// loss returns the summed loss of samples, computed only by forward passes, and a text with the units whose output
+// is 0.
 func loss(n *net.Net, samples []Sample) (loss float64, zeros string) {
 	p := newShard(n)
 	copy(p.samples, samples)

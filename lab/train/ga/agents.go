@@ -16,8 +16,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// agentSpecies has the operations of a genetic search for agents that learn by Monte Carlo (the variant rl). An
-// agent learns from the games that it plays in its own generation, and its children inherit what it has learned.
+// agentSpecies has the operations of a genetic search whose individuals are agents that learn by Monte Carlo (the
+// variant rl). An agent learns from the games that it plays in its own generation. Its children inherit what it has
+// learned.
 type agentSpecies struct {
 	*Config
 	keys       policy.Keys
@@ -31,8 +32,9 @@ func newAgentSpecies(c *Config, _ cards.Mode) species[*dictionary] {
 	return a
 }
 
-// maxTables returns the largest number of tables in memory; a table has what one agent has learned. There is one for
-// each member of two generations, and four for each parent (an agent with children), two of them sorted copies.
+// maxTables returns the largest number of tables that are in memory at once. A table has what one agent has
+// learned. There is one table for each member of two generations, and there are four for each parent (an agent with
+// children), two of them sorted copies.
 func maxTables(population, parents int) int { return 2*population + 4*parents }
 
 // tableMemory returns the memory limit of one table, in bytes. All tables have the same limit.
@@ -57,8 +59,8 @@ func (a *agentSpecies) player() player[*dictionary] {
 	return &explorer{keys: a.keys, epsilon: a.Epsilon, trace: rl.NewTrace()}
 }
 
-// applyLessons returns a copy of agent d that has learned from the returns of its games (the sums of rewards).
-// The pairs of state and action in the copy are sorted for crossover.
+// applyLessons returns a copy of agent d that has learned from lessons, the returns (sums of rewards) in its games.
+// In the copy, the pairs of state and action are also available in sorted order, for crossover.
 func (a *agentSpecies) applyLessons(d *dictionary, lessons []rl.Update) *dictionary {
 	grown := &dictionary{table: d.table.Clone(), drawnPlaces: maps.Clone(d.drawnPlaces)}
 	for _, u := range lessons {
@@ -69,8 +71,8 @@ func (a *agentSpecies) applyLessons(d *dictionary, lessons []rl.Update) *diction
 	return grown
 }
 
-// resetting is the name of the only mutation of agents that learn. As in the study, it replaces the best actions
-// of random states by random ones.
+// resetting is the name of the only mutation of agents that learn. It replaces the best actions of random states by
+// random actions, as in the study.
 const resetting = "reset"
 
 func (a *agentSpecies) breed(p, q *dictionary, o *outcome, counts map[string]int, r *rules.Rand) (x, y *dictionary, work func()) {
@@ -99,7 +101,7 @@ func (a *agentSpecies) breed(p, q *dictionary, o *outcome, counts map[string]int
 	}
 }
 
-// release runs the garbage collector if the old agents' tables are large, to stay within the memory limit.
+// release runs the garbage collector if the tables of the old agents are large, to stay within the memory limit.
 func (a *agentSpecies) release(old []*dictionary) {
 	const worthwhile = 32 << 20
 	size := int64(0)
@@ -111,12 +113,12 @@ func (a *agentSpecies) release(old []*dictionary) {
 	}
 }
 
-// metrics returns three numbers about a generation; turned is the second one again, as an integer:
+// metrics returns three numbers about a generation. The result turned is the second of them again, as an integer.
 //
-//   - "pairs": the mean number of state-action pairs in the table of an agent
-//   - "turned_away": how often a full table rejected a new pair
-//   - "spread": the share of states in which the best action of an elite agent differs from that of the
-//     best agent, as a mean over the elite
+//   - "pairs": the mean number of pairs of state and action in the table of an agent
+//   - "turned_away": how often a full table has rejected a new pair
+//   - "spread": the share of states in which the best action of an elite agent differs from that of the best agent,
+//     as a mean over the elite
 func (a *agentSpecies) metrics(members []*dictionary, elite []int) (values []run.Metric, turned uint64) {
 	pairs := 0
 	for _, d := range members {
@@ -137,8 +139,8 @@ func (a *agentSpecies) metrics(members []*dictionary, elite []int) (values []run
 // spreadShards is the number of shards, parts of a table, from which the spread metric is estimated.
 const spreadShards = policy.Shards / 8
 
-// disagreement returns the share of states, among those known to both tables, in which the best actions
-// differ. It looks only at a sample of the states, and returns 0 if the sample has none.
+// disagreement returns the share of states in which the best actions of two tables differ, among the states that
+// both tables know. It looks only at a sample of the states, and returns 0 if the sample has none.
 func disagreement(t, other *rl.ReturnTable) float64 {
 	both, differ := 0, 0
 	for n := range spreadShards {
@@ -165,7 +167,7 @@ func (a *agentSpecies) drawPlots(f *run.Folder) error {
 }
 
 // memoryUse returns estimates, in bytes, of the memory use and of the size of the checkpoint at the end of the
-// search. They assume that each table grows by the factor growth until then, up to its memory limit.
+// search. They assume that each table grows by the given factor until then, but not beyond its memory limit.
 func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, disk int64) {
 	all := int64(0)
 	for _, d := range members {
@@ -175,8 +177,8 @@ func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, 
 	return int64(each * float64(maxTables(a.Population, a.Parents))), int64(each * float64(a.Population))
 }
 
-// save writes the agent d: its table, then the number of states for which a mutation drew an action, and these
-// states with their actions.
+// save writes the agent d: its table, then the number of states for which a mutation drew an action, and each of
+// these states with the number that determines the action (see dictionary.drawnPlaces).
 func (a *agentSpecies) save(w io.Writer, d *dictionary) error {
 	if err := d.table.Save(w); err != nil {
 		return err
@@ -225,7 +227,8 @@ func (a *agentSpecies) writeModel(w io.Writer, d *dictionary, r *SearchReport) (
 	return err
 }
 
-// explorer plays the moves of an agent. If learns is true, some moves are random, and it records returns.
+// explorer plays the moves of an agent. If learns is true, some moves are random, and it records the returns (sums
+// of rewards) from which the agent can learn.
 type explorer struct {
 	keys    policy.Keys
 	epsilon float64
@@ -247,7 +250,7 @@ func (e *explorer) Begin(r *rules.Rand) {
 	e.trace.Reset()
 }
 
-// Choose returns the move of the agent.
+// Choose returns the agent's move or, if the agent learns, sometimes a random move.
 func (e *explorer) Choose(p *cards.Position, legal []rules.Move) rules.Move {
 	e.keys.Observe(&e.view, p, legal)
 	if !e.learns {

@@ -20,8 +20,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// known is a dictionary in readable form: by state and action, the mean and the count. The action
-// drawnMarker has 0 and the drawn place. State n has the key n.
+// known is a dictionary in readable form. By state and action it has the mean and the count. For the action
+// drawnMarker it has 0 and the drawn place. State n has the key n.
 type known map[int]map[uint8][2]float32
 
 func (k known) dictionary() *dictionary {
@@ -123,7 +123,7 @@ func TestDictionaryCrossovers(t *testing.T) {
 	}
 }
 
-// someDictionary returns a random dictionary with a third of the states below a number.
+// someDictionary returns a random dictionary. It has a third of the states whose number is below states.
 func someDictionary(seed uint64, states int) known {
 	r, k := rules.NewRand(seed), known{}
 	for n := range states {

@@ -74,7 +74,7 @@ var Defects = []run.Defect{
 	{Name: defectTuned, Help: "the policy tuned has a crossover ratio of 0.90 instead of 0.93"},
 }
 
-// The values of Config.MoveValue, which define the value of a move in a position.
+// The names of the ways to compute the value of a move in a position, for Config.MoveValue.
 const (
 	ValueGame  = "game"  // games won, then points, when games are finished by random moves
 	ValueTrick = "trick" // points of the trick plus the study's heuristic value
@@ -253,8 +253,9 @@ func (c *Config) checkAgents() error {
 	return err
 }
 
-// selectNamed returns the elements of all whose names are in wanted. The function name returns the name of an
-// element, and kind is what the error calls an element. It is an error if wanted is empty or has an unknown name.
+// selectNamed returns the elements of the list all that have a name in wanted. name is a function that returns the
+// name of an element. kind says in errors what an element is. It is an error if wanted is empty or has an unknown
+// name.
 func selectNamed[T any](kind string, wanted []string, all []T, name func(T) string) (chosen []T, err error) {
 	known := namesOf(all, name)
 	for _, want := range wanted {
@@ -305,8 +306,8 @@ const (
 	tunedMutation    = 0.03
 )
 
-// ratios returns the probabilities of a generation, counted from 0: crossover is the probability that two
-// parents are crossed over instead of copied, and mutation is the probability that a child mutates.
+// ratios returns the probabilities for a generation; the first generation is 0. crossover is the probability that
+// two parents are crossed over instead of copied. mutation is the probability that a child mutates.
 func (c *Config) ratios(generation int) (crossover, mutation float64) {
 	done := float64(generation) / float64(max(1, c.Generations-1))
 	switch c.Policy {

@@ -6,8 +6,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// crossover is an operator that computes all genes of the children x and y from the genes of the parents a
-// and b. Only "multivariate" uses ratio, the crossover probability of the generation.
+// crossover is a named operator that computes two children from two parents. cross sets all genes of the children x
+// and y from the genes of the parents a and b. ratio is the probability of crossover in this generation; only the
+// operator "multivariate" uses ratio.
 type crossover struct {
 	name  string
 	cross func(a, b, x, y Genome, ratio float64, r *rules.Rand)
@@ -56,8 +57,8 @@ var crossovers = []crossover{
 	}},
 }
 
-// inLayers returns a crossover that applies cross to the vectors of one or more random layers and copies the
-// other layers, from a to x and from b to y.
+// inLayers returns a crossover that works on one or more random layers. It applies cross to the vectors of these
+// layers, and copies the vectors of the other layers from a to x and from b to y.
 func inLayers(cross func(a, b, x, y []float32, ratio float64, r *rules.Rand)) func(a, b, x, y Genome, ratio float64, r *rules.Rand) {
 	return func(a, b, x, y Genome, ratio float64, r *rules.Rand) {
 		x.copyFrom(a)
@@ -70,8 +71,8 @@ func inLayers(cross func(a, b, x, y []float32, ratio float64, r *rules.Rand)) fu
 	}
 }
 
-// randomCuts draws between 2 and n/2 different indices in [1, n) at which to cut a vector of n genes, and
-// returns them in ascending order. If there are not enough indices, it draws fewer.
+// randomCuts draws the indices at which to cut a vector of n genes: between 2 and n/2 different indices in [1, n),
+// in ascending order. If there are fewer such indices, it draws them all.
 func randomCuts(n int, r *rules.Rand) []int {
 	points := sample(max(0, n-1), randomInt(r, 2, n/2), r)
 	for i := range points {
@@ -81,7 +82,7 @@ func randomCuts(n int, r *rules.Rand) []int {
 	return points
 }
 
-// everySecond returns which of n segments to swap: true for the second, the fourth and so on.
+// everySecond returns which of n segments two children exchange: true for the second, the fourth and so on.
 func everySecond(n int) []bool {
 	swapped := make([]bool, n)
 	for i := range swapped {
@@ -90,8 +91,9 @@ func everySecond(n int) []bool {
 	return swapped
 }
 
-// multivariate divides the vectors at cuts into segments. Where swapped is true for a segment, it copies the
-// segment of a to y and that of b to x; the other segments it copies from a to x and from b to y.
+// multivariate cuts the vectors into segments at the indices in cuts. swapped has a value for each segment. If it
+// is true, the segment of a is copied to y, and that of b to x. Otherwise that of a is copied to x, and that of b
+// to y.
 func multivariate(a, b, x, y []float32, cuts []int, swapped []bool) {
 	from := 0
 	for i, swap := range swapped {

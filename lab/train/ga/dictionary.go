@@ -9,20 +9,20 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// dictionary is an agent that a genetic search (variant rl) creates. It has the mean return of each action in
-// each state; a return is the sum of the rewards after the action.
+// dictionary is an agent that learns, an individual of a genetic search (the variant rl). It has the mean return of
+// each action in each state. A return is the sum of the rewards after the action.
 type dictionary struct {
 	table *rl.ReturnTable
-	// drawnPlaces has, for each state in which a mutation replaced the best action, the index of the new one
-	// among the legal actions (see policy.Place). When the agent learns in a state, its entry is deleted. The
-	// mean returns of the state remain in table.
+	// drawnPlaces has the states in which a mutation has replaced the best action. The value is the argument place
+	// of policy.ActionAt, which determines the new action. When the agent learns in a state, the entry of the state
+	// is deleted. The mean returns of the state remain in table.
 	drawnPlaces map[policy.Key]uint8
 	pairs       []rl.Pair // contents of table and drawnPlaces, sorted by key and action; nil unless it is a parent
 }
 
-// Best returns the best action in state k among the actions in the bit mask legal. This is the action that a mutation
-// drew, if any, otherwise the action with the highest mean return. If the state is not in the dictionary, known is
-// false.
+// Best returns the best action in state k among the actions in the bit mask legal. If a mutation drew an action for
+// the state, this is the best action, otherwise the one with the highest mean return. If the dictionary does not
+// know the state, known is false.
 func (d *dictionary) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	if place, ok := d.drawnPlaces[k]; ok {
 		return policy.ActionAt(legal, place), true
@@ -30,11 +30,11 @@ func (d *dictionary) Best(k policy.Key, legal uint64) (action uint8, known bool)
 	return d.table.Best(k, legal)
 }
 
-// drawnMarker is a value of rl.Pair.Action, higher than all real actions. It says that a mutation drew the
-// action for the state, and that Pair.Count is the index of that action among the legal ones.
+// drawnMarker is a value of rl.Pair.Action that no real action has. It says that a mutation drew the action of the
+// state, and that Pair.Count is the argument place of policy.ActionAt, which determines this action.
 const drawnMarker = policy.MaxActions - 1
 
-// store adds a pair to the table, or to drawnPlaces if its action is drawnMarker.
+// store adds a pair to the table or, if its action is drawnMarker, to drawnPlaces.
 func (d *dictionary) store(p rl.Pair) {
 	if p.Action != drawnMarker {
 		d.table.Set(p)
@@ -46,8 +46,8 @@ func (d *dictionary) store(p rl.Pair) {
 	d.drawnPlaces[p.Key] = uint8(p.Count)
 }
 
-// sortedPairs returns all pairs of state and action in d, sorted by key and action. For each state for which
-// a mutation drew an action, they include a pair with drawnMarker.
+// sortedPairs returns all pairs of state and action in d, sorted by key and then by action. If a mutation drew an
+// action for a state, a pair of the state has drawnMarker as its action.
 func (d *dictionary) sortedPairs() []rl.Pair {
 	pairs := make([]rl.Pair, 0, d.table.Len()+len(d.drawnPlaces))
 	pairs = slices.AppendSeq(pairs, d.table.All())
@@ -60,8 +60,8 @@ func (d *dictionary) sortedPairs() []rl.Pair {
 	return pairs
 }
 
-// splitDrawn splits the sorted pairs of one state into those with statistics and the one with drawnMarker.
-// If no mutation drew an action for the state, drawn is empty.
+// splitDrawn splits the sorted pairs of one state. known has the pairs with statistics, and drawn the pair with
+// drawnMarker. If no mutation drew an action for the state, drawn is empty.
 func splitDrawn(state []rl.Pair) (known, drawn []rl.Pair) {
 	n := len(state)
 	if n > 0 && state[n-1].Action == drawnMarker {
@@ -70,7 +70,7 @@ func splitDrawn(state []rl.Pair) (known, drawn []rl.Pair) {
 	return state[:n], state[n:]
 }
 
-// splitFirstState splits pairs, sorted by state, into the pairs of the first state and all others.
+// splitFirstState splits pairs, which must be sorted by state, into the pairs of the first state and all others.
 func splitFirstState(pairs []rl.Pair) (first, others []rl.Pair) {
 	n := 0
 	for n < len(pairs) && pairs[n].Key == pairs[0].Key {
@@ -86,8 +86,8 @@ func countStates(pairs []rl.Pair) (n int) {
 	return n
 }
 
-// forEachState calls each once for every state in a or b, which are sorted by key, in ascending order of
-// keys. The arguments are the pairs of that state in a and in b; one of them may be empty.
+// forEachState calls each once for every state in a or b. Both must be sorted by key, and the calls are in the
+// order of keys. The arguments are the pairs of the state in a and those in b; one of the two may be empty.
 func forEachState(a, b []rl.Pair, each func(a, b []rl.Pair)) {
 	var p, q []rl.Pair
 	for len(a)+len(b) > 0 {
@@ -102,22 +102,23 @@ func forEachState(a, b []rl.Pair, each func(a, b []rl.Pair)) {
 	}
 }
 
-// mix is a function that crosses over one state. a and b are the state-action pairs that the two parents have
-// for it; x and y are those of the two children. x and y are valid until the next call.
+// mix is a function that crosses over one state. a and b are the pairs of state and action that the two parents
+// have for the state; x and y are the pairs that the two children get. x and y are valid until the next call.
 type mix func(a, b []rl.Pair) (x, y []rl.Pair)
 
-// dictionaryCrossover is a crossover of two agents that learn (see dictionary). Both children get the states that
-// only one parent has.
+// dictionaryCrossover is a named operator that computes two children from two parents. Parents and children are
+// learning agents that store a value for each state and action (see dictionary). If only one parent has met a state,
+// both children get that parent's values of the state.
 type dictionaryCrossover struct {
 	name string
-	// newMix returns the crossover function for the states that both parents have. n is the number of states of
-	// the larger parent. ratio is the crossover probability, used only by "multivariate".
+	// newMix returns the crossover function for the states that both parents have. n is the number of states of the
+	// larger parent. ratio is the probability of crossover, which only "multivariate" uses.
 	newMix func(n int, ratio float64, r *rules.Rand) mix
 }
 
-// dictionaryCrossovers are the crossovers of agents that learn. A gene is a state, and genes are ordered by key.
-// average-flat and arithmetic, which R. Arjonilla's thesis has only for nets, compute means of returns; the others
-// exchange states.
+// dictionaryCrossovers are the crossover operators for learning agents. A gene is a state with its values, and genes
+// are ordered by key. average-flat and arithmetic compute means of returns; in R. Arjonilla's thesis only nets have
+// these two. The other operators exchange states.
 var dictionaryCrossovers = []dictionaryCrossover{
 	{"one-point", func(_ int, _ float64, r *rules.Rand) mix {
 		return segments([]policy.Key{randomKey(r)}, everySecond(2))
@@ -153,7 +154,7 @@ var dictionaryCrossovers = []dictionaryCrossover{
 
 func randomKey(r *rules.Rand) policy.Key { return policy.Key(r.Uint64() >> (64 - policy.KeyBits)) }
 
-// randomKeyCuts returns between 2 and n/2 random keys in ascending order.
+// randomKeyCuts returns random keys in ascending order. Their number is random, between 2 and n/2.
 func randomKeyCuts(n int, r *rules.Rand) []policy.Key {
 	cuts := make([]policy.Key, randomInt(r, 2, n/2))
 	for i := range cuts {
@@ -163,9 +164,9 @@ func randomKeyCuts(n int, r *rules.Rand) []policy.Key {
 	return cuts
 }
 
-// segments returns a crossover function for states. It must be called in ascending order of keys. The
-// ascending keys in cuts divide the states into len(cuts)+1 segments, each of which includes its lower cut.
-// If swapped is true for a segment, the children exchange the states in it.
+// segments returns a crossover function for states, which must be called in ascending order of keys. The keys in
+// cuts, which ascend, divide the states into len(cuts)+1 segments; a segment includes the cut at its beginning. If
+// swapped is true for a segment, the children exchange the states in it.
 func segments(cuts []policy.Key, swapped []bool) mix {
 	at := 0
 	return func(a, b []rl.Pair) (x, y []rl.Pair) {
@@ -179,9 +180,9 @@ func segments(cuts []policy.Key, swapped []bool) mix {
 	}
 }
 
-// blend returns a crossover function that computes weighted means. If both parents have an action, each child
-// gets a mean of the two returns, in which the second parent has the weight x for one child and y for the
-// other. Other actions go to both children. An action that a mutation drew goes to one child.
+// blend returns a crossover function that computes weighted means. If both parents have an action, each child gets
+// a mean of their two returns. In this mean, the second parent has the weight x for one child and y for the other.
+// If only one parent has an action, both children get it. An action that a mutation drew goes to only one child.
 func blend(weights func() (x, y float32)) mix {
 	var x, y []rl.Pair
 	return func(a, b []rl.Pair) (_, _ []rl.Pair) {
@@ -204,8 +205,8 @@ func blend(weights func() (x, y float32)) mix {
 	}
 }
 
-// blendPairs returns a pair with the key and the action of a, and the mean (1-weight)*a.Mean + weight*b.Mean.
-// Its count is the mean of both counts, rounded up, so that the child continues to learn at a similar rate.
+// blendPairs returns a pair with the key and the action of a, and the mean (1-weight)*a.Mean + weight*b.Mean. Its
+// count is the mean of both counts, rounded up. The child therefore continues to learn at a similar rate.
 func blendPairs(a, b rl.Pair, weight float32) rl.Pair {
 	p := a
 	p.Mean = (1-weight)*a.Mean + weight*b.Mean
@@ -213,8 +214,8 @@ func blendPairs(a, b rl.Pair, weight float32) rl.Pair {
 	return p
 }
 
-// offspring fills the tables of two children. It collects pairs of state and action until all those of one shard,
-// a part of the table, are known, and then stores them.
+// offspring fills the tables of two children. It collects pairs of state and action until it has all pairs of one
+// shard, which is a part of a table, and then stores them.
 type offspring struct {
 	children   [2]*dictionary
 	resetRates [2]float64 // by child: probability that the mutation draws a new action for a state; 0 for no mutation
@@ -223,8 +224,9 @@ type offspring struct {
 	parts      [2][]rl.Pair // pairs of the present shard, by child
 }
 
-// cross fills both children from a and b, the state-action pairs of their parents, sorted by state. For a state that
-// both parents have, m computes the pairs of each child. If only one parent has a state, both children get its pairs.
+// cross fills both children from a and b, the pairs of state and action of the two parents, sorted by state. If
+// both parents have a state, m computes the pairs of each child. If only one parent has it, both children get its
+// pairs.
 func (o *offspring) cross(a, b []rl.Pair, m mix) {
 	forEachState(a, b, func(a, b []rl.Pair) {
 		switch {
@@ -244,7 +246,8 @@ func (o *offspring) copy(a, b []rl.Pair) {
 	o.flush()
 }
 
-// add adds the state-action pairs of one state, x to the first child and y to the second. Each may mutate.
+// add adds the pairs of one state: x to the first child and y to the second. In each child, a mutation may draw
+// another action for the state.
 func (o *offspring) add(x, y []rl.Pair) {
 	for child, pairs := range [...][]rl.Pair{x, y} {
 		if len(pairs) == 0 {
@@ -264,7 +267,7 @@ func (o *offspring) add(x, y []rl.Pair) {
 	}
 }
 
-// flush stores in each child the pairs that were collected for the current shard of its table.
+// flush stores in each child the pairs that were collected for the present shard (a part of its table).
 func (o *offspring) flush() {
 	for child, pairs := range o.parts {
 		o.children[child].table.Reserve(o.shard, len(pairs))

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// Fitness is the result of an individual in its games.
+// Fitness is the total result of an individual in its games.
 type Fitness struct {
 	HalfWins int `json:"won"`    // 2 for each win and 1 for each game in which it shared the highest score
 	Points   int `json:"points"` // total points in the games
@@ -22,7 +22,8 @@ func (f *Fitness) add(other Fitness) {
 	f.Games += other.Games
 }
 
-// WinShare returns the share of games won, where a shared game counts as half a win.
+// WinShare returns the share of games won, from 0 to 1. A game in which several sides share the highest score
+// counts as half a win. Without games it returns 0.
 func (f Fitness) WinShare() float64 {
 	if f.Games == 0 {
 		return 0
@@ -30,10 +31,11 @@ func (f Fitness) WinShare() float64 {
 	return float64(f.HalfWins) / float64(2*f.Games)
 }
 
-// MeanPoints returns the mean points of a game.
+// MeanPoints returns the mean points of a game. Without games it returns 0.
 func (f Fitness) MeanPoints() float64 { return float64(f.Points) / float64(max(1, f.Games)) }
 
-// compareFitness compares by wins, then by points. The better fitness comes first.
+// compareFitness compares two results by wins, then by points. It returns a negative number if a is better, and a
+// positive one if b is better.
 func compareFitness(a, b Fitness) int {
 	return cmp.Or(cmp.Compare(b.HalfWins, a.HalfWins), cmp.Compare(b.Points, a.Points))
 }
@@ -54,8 +56,8 @@ type cardTable struct {
 	rand     *rules.Rand // random numbers of the agents
 }
 
-// play plays one game with the deal of seed. Agent i has seat (i + rotation) modulo the number of seats. Cards
-// and optional rules depend only on seed. The result is valid until the next game.
+// play plays one game with the cards and the optional rules that seed determines. Agent i has seat (i + rotation)
+// modulo the number of seats. It returns the final position, which is valid until the next game.
 func (t *cardTable) play(agents []Agent, seed uint64, rotation int) *cards.Position {
 	*t.rand = *rules.NewRand(seed)
 	rule := t.rules[t.rand.Below(len(t.rules))]
@@ -74,8 +76,8 @@ func (t *cardTable) play(agents []Agent, seed uint64, rotation int) *cards.Posit
 	return p
 }
 
-// match plays the given number of games and returns the fitness of each agent. It plays each deal with every
-// seating before the next one: game g has the deal of seeds[g/len(agents)].
+// match plays the given number of games and returns the fitness of each agent. It plays the same deal (shuffle)
+// with every seating of the agents before the next deal: game g has the deal of seeds[g/len(agents)].
 func (t *cardTable) match(agents []Agent, games int, seeds []uint64) (fit [baraja.TableSeats]Fitness) {
 	n := len(agents)
 	for g := range games {
@@ -95,5 +97,5 @@ func (t *cardTable) match(agents []Agent, games int, seeds []uint64) (fit [baraj
 	return fit
 }
 
-// endObserver is implemented by agents that need the final position of a game.
+// endObserver is implemented by an agent that must be told the final position of each game.
 type endObserver interface{ observeEnd(*cards.Position) }

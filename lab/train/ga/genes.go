@@ -9,11 +9,11 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// Genome has the genes of a net. Each layer has two vectors: its weights, with a row for each input, and its
-// biases. The vectors share memory with the net, so that changes apply to it.
+// Genome has the genes of a net. For each layer it has two vectors: the weights, with a row for each input, and the
+// biases. The vectors share memory with the net, so that a change applies to the net.
 type Genome [][]float32
 
-// perLayer is the number of vectors of a layer: weights and biases.
+// perLayer is the number of vectors in a Genome for each layer of the net: weights and biases.
 const perLayer = 2
 
 func genesOf(n *net.Net) (g Genome) {
@@ -48,7 +48,7 @@ func (g Genome) distance(other Genome) float64 {
 
 func uniform(r *rules.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
 
-// randomInt returns a random integer in [low, high], or low if high is lower.
+// randomInt returns a random integer in [low, high]. If high is lower than low, it returns low.
 func randomInt(r *rules.Rand, low, high int) int {
 	if high <= low {
 		return low
@@ -56,8 +56,8 @@ func randomInt(r *rules.Rand, low, high int) int {
 	return low + r.Below(high-low+1)
 }
 
-// randomSubset selects at least one of n layers at random; the result is true for each selected layer. It
-// first draws the number of layers, uniformly from 1 to n.
+// randomSubset selects between 1 and n of n layers at random; each number is equally likely. The result is true for
+// the selected layers.
 func randomSubset(n int, r *rules.Rand) []bool {
 	chosen := make([]bool, n)
 	for _, i := range sample(n, randomInt(r, 1, n), r) {
@@ -66,7 +66,7 @@ func randomSubset(n int, r *rules.Rand) []bool {
 	return chosen
 }
 
-// sample draws k different numbers from [0, n), or all of them if k is higher than n.
+// sample draws k different numbers from [0, n), in random order. If k is higher than n, it draws n.
 func sample(n, k int, r *rules.Rand) []int {
 	all := indices(n)
 	k = min(k, n)

@@ -8,20 +8,20 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// mutation is an operator that changes the genes in a vector.
+// mutation is an operator that changes genes in a vector.
 type mutation struct {
 	name   string
 	mutate func(v []float32, r *rules.Rand)
 }
 
-// Except for noise, a mutation moves at most the share mutatedShare of the genes of a vector. Segments of up
-// to minMutated genes are always allowed.
+// A mutation (except noise) moves at most the share mutatedShare of the genes of a vector, but a segment of
+// minMutated genes is always allowed.
 const (
 	mutatedShare = 0.05
 	minMutated   = 4
 )
 
-// The standard deviation of noise is drawn from a log-uniform distribution between these values.
+// The standard deviation of noise is drawn at random between these values; its logarithm is uniformly distributed.
 const (
 	minNoise = 0.03
 	maxNoise = 0.1
@@ -61,7 +61,7 @@ var mutations = []mutation{
 
 var studyMutations = []string{"swap", "partial-shuffle", "inversion", "displacement", "displaced-inversion"}
 
-// inSomeLayers mutates the vectors of one or more random layers of g.
+// inSomeLayers applies the mutation to the vectors of one or more random layers of g.
 func (m mutation) inSomeLayers(g Genome, r *rules.Rand) {
 	for i, chosen := range randomSubset(g.layers(), r) {
 		for k := perLayer * i; chosen && k < perLayer*(i+1); k++ {
@@ -89,7 +89,7 @@ func swapPairs(v []float32, places []int) {
 	}
 }
 
-// displace moves the genes v[from:to] within v so that they begin at index at.
+// displace moves the genes v[from:to] to another place in v, where they begin at index at.
 func displace(v []float32, from, to, at int) {
 	switch {
 	case at < from:

@@ -14,7 +14,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// netSpecies has the operations of a genetic search for nets (the variant xn). The nets rank all moves in one pass.
+// netSpecies has the operations of a genetic search whose individuals are nets (the variant xn). A net ranks all
+// moves of a position in one pass.
 type netSpecies struct {
 	*Config
 	mode       cards.Mode
@@ -51,7 +52,7 @@ func (b *netSpecies) randomNet(r *rules.Rand) *net.Net {
 	return n
 }
 
-// outputLayer returns the weights and biases of the last layer, which share memory with n.
+// outputLayer returns the weights and biases of the last layer of n. They share memory with n.
 func outputLayer(n *net.Net) Genome {
 	g := genesOf(n)
 	return g.layer(g.layers() - 1)
@@ -99,8 +100,8 @@ func (b *netSpecies) applyDefects(x, y *net.Net, r *rules.Rand) {
 
 func (b *netSpecies) release([]*net.Net) {}
 
-// metrics returns the number of different nets and the mean distance between the genes of the elite and those
-// of the best net. The second result, the number of rejected pairs, is 0 for nets.
+// metrics returns two numbers about a generation: how many different nets it has, and the mean distance between the
+// genes of an elite net and the genes of the best net. The second result counts rejected pairs; it is 0 for nets.
 func (b *netSpecies) metrics(members []*net.Net, elite []int) ([]run.Metric, uint64) {
 	best, spread := genesOf(members[elite[0]]), 0.0
 	for _, i := range elite {

@@ -36,8 +36,8 @@ func (p *netPlayer) lessons() []rl.Update { return nil }
 
 func (p *netPlayer) Begin(*rules.Rand) { p.GA.StartGame() }
 
-// choosePlace returns the index in j.actions of the action with the highest output. For equal outputs it
-// returns the lowest index.
+// choosePlace returns the index in j.actions of the action for which the net has the highest output. If several
+// outputs are equal, it returns the lowest index.
 func (p *netPlayer) choosePlace(j *evalPosition) (best int) {
 	p.net.StartSums(p.work)
 	for _, input := range j.ones {
@@ -52,8 +52,8 @@ func (p *netPlayer) choosePlace(j *evalPosition) (best int) {
 	return best
 }
 
-// sizes returns the layer sizes of a net for m, a game with its number of players: the number of inputs, the
-// units of each hidden layer, and the number of outputs.
+// sizes returns the sizes of the layers of a net for m (a game with its number of players): the number of inputs,
+// the units of each hidden layer (the argument hidden), and the number of outputs.
 func sizes(m cards.Mode, hidden []int) []int {
 	e := learned.GAEncoder(m)
 	return append(append([]int{e.Inputs()}, hidden...), m.Actions())

@@ -18,8 +18,8 @@ import (
 // poolGenerations is the number of successive generations that are evaluated in the same positions.
 const poolGenerations = 20
 
-// evalPosition is a position with precomputed values of its moves. The fitness of a net is computed from the
-// moves that it chooses in these positions.
+// evalPosition is a position for which the values of all moves were computed beforehand. The fitness of a net is
+// the sum of the values of the moves that it chooses in a number of these positions.
 type evalPosition struct {
 	ones     []uint16 // indices of the net's inputs that are 1
 	actions  []uint8  // legal actions
@@ -27,8 +27,8 @@ type evalPosition struct {
 	points   []int32  // by index in actions: sum over all random games
 }
 
-// evalPositions returns the positions in which the present generation is evaluated. It replaces them every
-// poolGenerations generations. The only possible error is that of ctx.
+// evalPositions returns the positions in which the present generation is evaluated. Every poolGenerations
+// generations it creates new ones. If ctx ends, it returns the error of ctx; it has no other errors.
 func (s *search[I]) evalPositions(ctx context.Context) ([]evalPosition, error) {
 	window := s.generation / poolGenerations
 	if s.pool != nil && s.window == window {
@@ -45,9 +45,9 @@ func (s *search[I]) evalPositions(ctx context.Context) ([]evalPosition, error) {
 	return pool, err
 }
 
-// valueMoves estimates the value of each legal move in w.position by the given number of playouts, in which
-// random moves follow. If byTrick is true, a playout ends with the trick, and its value is the points of the
-// trick if the side to move wins it, plus the study's heuristic value of the card.
+// valueMoves estimates the value of each legal move in w.position. For each move it plays the given number of
+// playouts, in which only random moves follow. If byTrick is true, a playout ends with the trick. Its value is then
+// the points of the trick if the side to move wins it, plus the heuristic value of the card.
 func (w *worker[I]) valueMoves(legal []rules.Move, playouts int, byTrick bool, r *rules.Rand) (j evalPosition) {
 	seat := w.position.Turn()
 	e := learned.GAEncoder(w.mode)
@@ -85,8 +85,8 @@ func (w *worker[I]) valueMoves(legal []rules.Move, playouts int, byTrick bool, r
 	return j
 }
 
-// finishTrick completes the current trick in the scratch position w.end by random moves. It returns the
-// points of the trick if the side of seat wins the trick, otherwise 0.
+// finishTrick completes the current trick in w.end, a copy of the position, by random moves. It returns the points
+// of the trick if the side of the given seat wins the trick, otherwise 0.
 func (w *worker[I]) finishTrick(seat int, r *rules.Rand) int {
 	p, side := &w.end, w.mode.Side(seat)
 	for p.Turn() >= 0 && p.Board().TrickSize > 0 {
@@ -96,8 +96,8 @@ func (w *worker[I]) finishTrick(seat int, r *rules.Rand) int {
 	return p.Points(side) - w.position.Points(side)
 }
 
-// addHeuristic adds to j.points, for each legal move that plays a card, the card's heuristic value (see package
-// decisions) multiplied by times.
+// addHeuristic adds a value to j.points for each legal move that plays a card: the heuristic value of the card (see
+// package decisions), multiplied by the factor times.
 func (w *worker[I]) addHeuristic(j *evalPosition, legal []rules.Move, times int32) {
 	w.heuristic.SetPosition(&w.position)
 	for i, m := range legal {
@@ -107,8 +107,8 @@ func (w *worker[I]) addHeuristic(j *evalPosition, legal []rules.Move, times int3
 	}
 }
 
-// reachDecision deals a random game in w.position and plays a random number of random moves. It stops when a
-// seat has several legal moves, and returns them.
+// reachDecision deals a random game in w.position and makes a random number of random moves. After that, it stops
+// at the first position with several legal moves and returns these moves.
 func (w *worker[I]) reachDecision(r *rules.Rand) []rules.Move {
 	p := &w.position
 	for {
@@ -124,8 +124,8 @@ func (w *worker[I]) reachDecision(r *rules.Rand) []rules.Move {
 	}
 }
 
-// positionFitness returns the fitness of all nets of a generation: the sum of the values of the moves that a net
-// chooses in the positions from evalPositions. Each random playout counts as one game.
+// positionFitness returns the fitness of each net of a generation: the sum of the values of the moves that the net
+// chooses in the positions from evalPositions. Each playout (a game of random moves) counts as one game.
 func (s *search[I]) positionFitness(ctx context.Context) ([]Fitness, error) {
 	pool, err := s.evalPositions(ctx)
 	if err != nil {
@@ -145,6 +145,6 @@ func (s *search[I]) positionFitness(ctx context.Context) ([]Fitness, error) {
 }
 
 type chooser interface {
-	// choosePlace returns the index, in the position's list of legal actions, of the action to play.
+	// choosePlace returns the action to play, as its index in the position's list of legal actions.
 	choosePlace(*evalPosition) int
 }

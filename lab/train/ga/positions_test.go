@@ -40,7 +40,8 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// exact returns the mean over all random ends of 1 plus the standing of a seat, and of its points.
+// exact returns two means over all random ends of the game: 1 plus the standing of the seat, and the points of the
+// seat.
 func exact(s *cards.Position, seat int) (won, points float64) {
 	legal := s.Legal(nil)
 	if s.Turn() < 0 {

@@ -16,8 +16,8 @@ type rival struct {
 	playing []bool             // whether the seat has had a turn in this game
 }
 
-// newRival returns an agent that plays the moves of the house bot (part of timba) named by spec, with its
-// parameters. It returns an error if the bot cannot play m, for example because it has no model for it.
+// newRival returns an agent that plays the moves of a house bot (part of timba). spec is the name of the bot with
+// its parameters. It returns an error if the bot cannot play m, for example because it has no model for m.
 func newRival(spec string, m cards.Mode) (Agent, error) {
 	b := &rival{playing: make([]bool, m.Players)}
 	for range m.Players {
@@ -41,7 +41,7 @@ func (b *rival) Begin(r *rules.Rand) {
 	clear(b.playing)
 }
 
-// Choose returns the bot's move.
+// Choose returns the house bot's move.
 func (b *rival) Choose(p *cards.Position, legal []rules.Move) rules.Move {
 	m, err := b.requestMove(p)
 	if err != nil {
@@ -50,7 +50,7 @@ func (b *rival) Choose(p *cards.Position, legal []rules.Move) rules.Move {
 	return m
 }
 
-// requestMove returns the bot's move. On the first turn of a seat it also starts a game of the bot there.
+// requestMove returns the house bot's move. On the first turn of a seat in a game, it also starts the game there.
 func (b *rival) requestMove(p *cards.Position) (rules.Move, error) {
 	seat := p.Turn()
 	if !b.playing[seat] {

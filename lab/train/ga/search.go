@@ -14,8 +14,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// search is a run of the genetic algorithm. Its individuals, of type I, are nets or agents. It implements
-// run.Trainer. Its result does not depend on the number of workers; each worker plays in its own goroutine.
+// search is a run of the genetic algorithm. I is the type of its individuals, which are nets or agents. It
+// implements run.Trainer. Its result does not depend on the number of workers; each worker plays in its own
+// goroutine.
 type search[I any] struct {
 	Config
 	mode    cards.Mode
@@ -33,7 +34,7 @@ type search[I any] struct {
 	hasLoggedFull bool           // the log says that tables are full
 }
 
-// worker has the memory and the players with which one goroutine plays games.
+// worker has the memory and the players that one goroutine needs to play games.
 type worker[I any] struct {
 	cardTable
 	players []player[I]
@@ -63,8 +64,8 @@ func randFor(seed uint64, purpose string, number int) *rules.Rand {
 	return rules.NewRand(run.DeriveSeed(seed, purpose, number))
 }
 
-// newSearch returns a search before its first generation. The configuration c must be valid, and newSpecies
-// must be for its variant. Each call of rival creates an opponent for one worker. If rival is nil,
+// newSearch returns a search before its first generation. The configuration c must be valid. newSpecies creates the
+// operations for the variant in c. Each call of rival creates an opponent for one worker. If rival is nil, the
 // individuals play against each other.
 func newSearch[I any](c Config, workers int, rival func() (Agent, error), newSpecies func(*Config, cards.Mode) species[I]) (*search[I], error) {
 	s := &search[I]{Config: c, rival: rival, counts: map[string]int{}}
@@ -101,9 +102,9 @@ func (s *search[I]) newWorker() (*worker[I], error) {
 // pairing has the indices of the individuals that play a game together: one if a fixed opponent plays too.
 type pairing []int
 
-// pairings assigns the individuals whose indices are in among to games at random. If the last game has free
-// seats, individuals of other games fill them, and both of their games count. If the search has a rival, a
-// fixed opponent, each individual plays in a game of its own, and the rival takes the other seats.
+// pairings divides individuals into groups that play a game together, at random. among has their indices. If the
+// last game has free seats, individuals of other games fill them, and both of their games count. If the search has
+// a rival (a fixed opponent), each individual plays in a game of its own, and the rival takes the other seats.
 func (s *search[I]) pairings(among []int, r *rules.Rand) (all []pairing) {
 	if s.rival != nil {
 		for _, i := range among {
@@ -126,16 +127,17 @@ func (s *search[I]) pairings(among []int, r *rules.Rand) (all []pairing) {
 	return all
 }
 
-// pairingResult has the fitness of each player of a game, and the returns from which it can learn, in the order
-// in which the game was put together.
+// pairingResult has, for each player of a game, the fitness and the returns (sums of rewards) from which the player
+// can learn. The order is that of the pairing.
 type pairingResult struct {
 	fitness [baraja.TableSeats]Fitness
 	lessons [baraja.TableSeats][]rl.Update
 }
 
-// playTournament divides the individuals with the indices among into random pairings, each of which plays the
-// given number of games on the same deals. It returns the fitness by index of the individual. If lessons is
-// not nil, agents explore, and the returns of individual i are appended to lessons[i].
+// playTournament lets the individuals with the indices in among play in random pairings. Each pairing plays the
+// given number of games, and all play the same deals. It returns the fitness by index of the individual. If lessons
+// is not nil, agents make some random moves, and the returns (sums of rewards) of individual i are appended to
+// lessons[i].
 func (s *search[I]) playTournament(ctx context.Context, among []int, games int, r *rules.Rand, lessons [][]rl.Update) ([]Fitness, error) {
 	pairs := s.pairings(among, r)
 	seeds := make([]uint64, (games+s.mode.Players-1)/s.mode.Players)
@@ -161,8 +163,9 @@ func (s *search[I]) playTournament(ctx context.Context, among []int, games int, 
 	return fit, err
 }
 
-// seatAgents returns the agents that play a game, by seat. The numbers in pair are indices of members. A fixed
-// opponent takes the other seats. If learns is true, the members explore by random moves and record returns.
+// seatAgents returns the agents that play a game, by seat. First come the individuals whose indices in members are
+// in pair. A fixed opponent takes the other seats. If learns is true, the individuals make some random moves and
+// record returns (sums of rewards).
 func (w *worker[I]) seatAgents(members []I, pair pairing, learns bool) []Agent {
 	w.agents = w.agents[:0]
 	for k := range w.mode.Players {
@@ -176,8 +179,8 @@ func (w *worker[I]) seatAgents(members []I, pair pairing, learns bool) []Agent {
 	return w.agents
 }
 
-// forEach calls do for each i in [0, n) and divides the calls among all workers. If ctx ends, it skips the
-// remaining calls and returns the error of ctx.
+// forEach calls do for each i in [0, n). All workers share the calls. If ctx ends, it skips the remaining calls and
+// returns the error of ctx.
 func (s *search[I]) forEach(ctx context.Context, n int, do func(w *worker[I], i int)) error {
 	run.ForEach(len(s.workers), n, func(worker, i int) {
 		if ctx.Err() == nil {
@@ -228,7 +231,8 @@ func (s *search[I]) step(ctx context.Context) (o outcome, err error) {
 	return o, nil
 }
 
-// selectElite sets o.fitness, o.elite and o.lessons, which has the returns that each member can learn.
+// selectElite sets o.fitness, o.elite, and o.lessons. For each member, o.lessons has the returns (sums of rewards)
+// from which it can learn.
 func (s *search[I]) selectElite(ctx context.Context, o *outcome) (err error) {
 	o.lessons = make([][]rl.Update, len(s.members))
 	if s.Positions > 0 {
@@ -257,8 +261,8 @@ func indices(n int) (all []int) {
 	return all
 }
 
-// nextGeneration returns children of random pairs of parents, and before them the parents if KeepElite is
-// set. The result counts is s.counts plus the numbers of crossovers and mutations in this generation.
+// nextGeneration returns the children of random pairs of parents. If KeepElite is set, the parents come before
+// them. The result counts is s.counts plus the numbers of crossovers and mutations that created these children.
 func (s *search[I]) nextGeneration(ctx context.Context, parents []I, o *outcome) (next []I, counts map[string]int, err error) {
 	r := randFor(s.Seed, forChildren, s.generation+1)
 	counts = maps.Clone(s.counts)

@@ -17,28 +17,29 @@ const (
 
 func Variants() []string { return []string{Nets, Agents} }
 
-// species is the set of operations on the individuals of a search: nets, or agents that learn. An individual
-// never changes after a method has returned it.
+// species is the set of operations on the individuals of a search. Type I is a net, or an agent that learns. An
+// individual never changes after a method has returned it.
 type species[I any] interface {
-	// firstGeneration returns n individuals.
+	// firstGeneration returns the n individuals of the first generation.
 	firstGeneration(n int, r *rules.Rand) []I
-	// player returns a new player for one goroutine. setIndividual sets the individual that it plays.
+	// player returns a new player for one goroutine. player.setIndividual selects the individual that it plays.
 	player() player[I]
-	// applyLessons returns individual i after it has learned from lessons, the returns of its games.
+	// applyLessons returns individual i after it has learned from lessons, the returns (sums of rewards) in its
+	// games.
 	applyLessons(i I, lessons []rl.Update) I
-	// breed returns two children of a and b and increments the counts of the operators that it applies. The
-	// outcome o has the probabilities of crossover and mutation. If work is not nil, the children are
-	// incomplete until it has been called, which any goroutine may do.
+	// breed returns two children of a and b. It increments the counts of the operators that it applies. The outcome
+	// o has the probabilities of crossover and mutation. If work is not nil, the children are incomplete until work
+	// has been called, which any goroutine may do.
 	breed(a, b I, o *outcome, counts map[string]int, r *rules.Rand) (x, y I, work func())
 	// release is called after a new generation has replaced the old one, so that memory can be freed.
 	release(old []I)
 	// metrics returns the metrics of a generation, and how often full tables rejected a new pair of state and
-	// action. The indices of the best members are in elite, in descending order of fitness.
+	// action. elite has the indices of the best members, the fittest first.
 	metrics(members []I, elite []int) (values []run.Metric, turned uint64)
 	// drawPlots draws the metrics of the species over the generations.
 	drawPlots(f *run.Folder) error
-	// memoryUse returns estimates, in bytes, of the memory for two generations and of a checkpoint at the
-	// end of the search. The factor growth is the total number of generations divided by the number so far.
+	// memoryUse returns estimates, in bytes, of the memory for two generations and of a checkpoint at the end of
+	// the search. growth is the total number of generations divided by the number of generations so far.
 	memoryUse(members []I, growth float64) (bytes, disk int64)
 	save(w io.Writer, i I) error
 	load(r io.Reader) (I, error)
@@ -52,9 +53,9 @@ type species[I any] interface {
 // player plays the moves of an individual.
 type player[I any] interface {
 	Agent
-	// setIndividual sets the individual that plays. If learns is true, it explores by random moves, and the
-	// player records the returns.
+	// setIndividual selects the individual that the player plays. If learns is true, some moves are random, and the
+	// player records the returns (sums of rewards).
 	setIndividual(i I, learns bool)
-	// lessons returns the returns recorded since setIndividual, from which the individual can learn.
+	// lessons returns the returns that were recorded since the last call of setIndividual.
 	lessons() []rl.Update
 }

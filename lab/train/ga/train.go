@@ -15,16 +15,16 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// RandomRival is the rival that plays random legal moves. It is not a house bot.
+// RandomRival is the name of the rival that plays random legal moves. This rival is not a house bot.
 const RandomRival = "random"
 
 const (
-	// testPieceGames is the number of test games that a worker plays at a time. It is divisible by all
-	// numbers of seats.
+	// testPieceGames is the number of test games that a worker plays in one piece of work. It is divisible by all
+	// possible numbers of seats.
 	testPieceGames = 60
-	// finalTest is the number of games of the model against random moves.
+	// finalTest is the number of games that the model plays against random moves at the end.
 	finalTest = 3000
-	// testGames is the number of games against random moves of the fittest of every generation.
+	// testGames is the number of games that the fittest individual of each generation plays against random moves.
 	testGames = 120
 )
 
@@ -88,7 +88,7 @@ func (s *search[I]) Report(f *run.Folder) error {
 	return f.AddMetrics(s.generation, s.lastOutcome.metrics()...)
 }
 
-// metrics returns the metrics of a generation. In a share of games won, a shared win counts one half.
+// metrics returns the metrics of a generation. A share of games won counts a shared win as one half.
 func (o *outcome) metrics() []run.Metric {
 	var all Fitness
 	for _, fit := range o.fitness {

@@ -14,11 +14,12 @@ import (
 // drawValue is the training value of a draw. The training value of a win is 1, that of a loss -1.
 const drawValue = -0.5
 
-// defaultLimit is the maximal number of plies in a training game, as in the first experiments of the study that
-// package teekolms follows.
+// defaultLimit is the default of Training.Limit, the maximal number of plies (moves of both players) in a game. It
+// is that of the first experiments of the study that package teekolms follows.
 const defaultLimit = 500
 
-// explorePeriod is the mean number of moves of a player of which one is random, for exploration.
+// explorePeriod says how often a player moves at random, for exploration: on average once in this number of its
+// moves.
 const explorePeriod = 5
 
 // Training is the configuration of a training. Files of experiments set the fields without a tag.
@@ -38,14 +39,14 @@ type Training struct {
 	Progress func(LearningReport) `toml:"-"` // called after every hundredth game, unless nil
 }
 
-// LearningReport has the learner's wins, losses and draws in a number of games, and its weights after them.
+// LearningReport has the learner's wins, losses and draws in a number of games, and its weights after these games.
 type LearningReport struct {
 	run.WinTally
 	Weights teekolms.Weights
 }
 
-// Train plays t.Games games and learns after each. The learner changes its seat from game to game. The result
-// depends only on t. If ctx ends first, Train returns the results so far and the error of ctx.
+// Train plays t.Games games and learns after each of them. The learner changes its seat from game to game. The
+// result depends only on t. If ctx ends first, Train returns the results so far and the error of ctx.
 func Train(ctx context.Context, t Training) (LearningReport, error) {
 	if t.Limit == 0 {
 		t.Limit = defaultLimit
@@ -67,8 +68,8 @@ func Train(ctx context.Context, t Training) (LearningReport, error) {
 	return report, nil
 }
 
-// playGame plays a game in which the learner has the given seat and the weights w. It returns the features of each
-// position after a move of the learner, and the learner's result: 1 for a win, -1 for a loss, 0 for a draw.
+// playGame plays one game. The learner has the given seat and the weights w. seen has the features of each position
+// after a move of the learner. standing is the learner's result: 1 for a win, -1 for a loss, 0 for a draw.
 func (t *Training) playGame(w *teekolms.Weights, seat int, r *rules.Rand) (seen []teekolms.Features, standing int) {
 	var s teeko.State
 	src := rules.FastStream(r)
@@ -109,9 +110,9 @@ func (t *Training) chooseMove(w *teekolms.Weights, s *teeko.State, r *rules.Rand
 	return legal[r.Below(len(legal))]
 }
 
-// learn updates w by each position of a game, with the features in seen. The training value of a position is the
-// present value of the learner's next position. For the last one it is that of the game's result, standing: 1 for
-// a win, -1 for a loss, or 0 for a draw, which has drawValue.
+// learn updates w by each position of a game. seen has the features of the positions, and standing is the result: 1
+// for a win, -1 for a loss, 0 for a draw. The training value of a position is the present value of the next
+// position in seen. For the last position it is standing or, for a draw, drawValue.
 func (t *Training) learn(w *teekolms.Weights, seen []teekolms.Features, standing int) {
 	end := float64(standing)
 	if standing == 0 {

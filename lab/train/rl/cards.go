@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// CardGames returns a function that creates games of Brisca or Tute, in the mode and with the optional rules
-// of c, for a Learner. The configuration must be valid.
+// CardGames returns a function that creates games of Brisca or Tute for a Learner. The mode (a game with its number
+// of players) and the optional rules are those of c, which must be valid.
 func CardGames(c Config) func() Environment {
 	mode, _ := cards.ParseMode(c.Mode)
 	combinations, _ := mode.Combinations(c.Rules)
@@ -63,8 +63,8 @@ func (g *cardGame) Standing(seat int) int { return g.position.Outcome(seat) }
 
 func (g *cardGame) Score(seat int) int { return g.position.PointLead(seat) }
 
-// HeuristicValue returns the heuristic value of the card that an action plays (see package decisions). If the
-// action plays no card, because it exchanges the trump card or declares the 12 and 11 of a suit, the value is 0.
+// HeuristicValue returns the heuristic value of the card that an action plays (see package decisions). It is 0 if
+// the action plays no card but exchanges the trump card or declares the 12 and 11 of a suit.
 func (g *cardGame) HeuristicValue(s *policy.View, action uint8) float64 {
 	m := s.Move(action)
 	if m >= baraja.SwapMove {

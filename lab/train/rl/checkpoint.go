@@ -30,7 +30,8 @@ func (l *Learner) Save(w io.Writer) error {
 	return nil
 }
 
-// Load restores the state that Learner.Save wrote. The learner must be new and have the same configuration.
+// Load restores the state of a learner that Learner.Save has written. l must be new and have the same configuration
+// as that learner.
 func (l *Learner) Load(from io.Reader) error {
 	var at progress
 	r, err := run.ReadState(from, &at)
@@ -54,9 +55,9 @@ func (l *Learner) tables() []*ReturnTable {
 	return append(l.states[:len(l.states):len(l.states)], l.votes...)
 }
 
-// Save writes the table in little-endian binary, shard by shard (the parts of the table): the number of used
-// slots, the number of slots and the number of rejected pairs, then the pairs of state and action. A pair is a
-// word with key, action and count, and the mean.
+// Save writes the table in little-endian binary, one shard (a part of the table) after another. For each shard it
+// writes the number of used slots, the number of slots and the number of rejected pairs, and then the pairs of
+// state and action. A pair is a word with key, action and count, followed by the mean.
 func (t *ReturnTable) Save(w io.Writer) error {
 	var b []byte
 	for n := range t.shards {
@@ -77,7 +78,8 @@ func (t *ReturnTable) Save(w io.Writer) error {
 	return nil
 }
 
-// Load restores what ReturnTable.Save wrote. The table must be new and have the same memory limit.
+// Load restores a table that ReturnTable.Save has written. t must be new and have the same memory limit as that
+// table.
 func (t *ReturnTable) Load(r io.Reader) error {
 	for n := range t.shards {
 		var head [16]byte

@@ -13,11 +13,11 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Rewards that a player learns from. A reward is what a player receives between two of its turns.
+// The rewards from which a player can learn. A reward is what a player receives between two of its turns.
 const (
 	// RewardPoints is the change in the player's lead: the points of its side minus those of the others.
 	RewardPoints = "points"
-	// RewardHeuristic is RewardPoints plus the heuristic value of the action.
+	// RewardHeuristic is RewardPoints plus the heuristic value of the player's action.
 	RewardHeuristic = "heuristic"
 	// RewardWon is 1 at the end of a won game, -1 at the end of a lost one, and 0 otherwise.
 	RewardWon = "won"
@@ -25,21 +25,21 @@ const (
 
 // Rules for untried actions. An action is untried if it was never chosen in a known state.
 const (
-	// UntriedZero is the rule of R. Arjonilla's thesis: an untried action has the mean 0, so it is chosen if all
-	// other means are negative.
+	// UntriedZero is the rule of R. Arjonilla's thesis. An untried action has the mean 0. It is therefore chosen if
+	// the means of all tried actions are negative.
 	UntriedZero = "zero"
 	// UntriedIgnored excludes untried actions: they are chosen only at random.
 	UntriedIgnored = "ignored"
 )
 
-// UntriedParam returns the setting that selects the rule for untried actions, UntriedZero or UntriedIgnored.
-// The value is stored in to. The help text begins with prefix.
+// UntriedParam returns the setting that selects the rule for untried actions: UntriedZero or UntriedIgnored. Its
+// value is stored in *to. Its help text begins with prefix.
 func UntriedParam(to *string, prefix string) run.Param {
 	return run.Param{Name: "untried", Target: to, Choices: []string{UntriedZero, UntriedIgnored}, Help: prefix + "the rule for an action that was never tried in a known state: " + UntriedZero +
 		" gives it the mean 0, so that it is taken if all other means are negative; with " + UntriedIgnored + " it is taken only at random"}
 }
 
-// MemoryParam returns the setting for the memory limit of all tables together, in MiB, which is stored in to.
+// MemoryParam returns the setting for the memory limit of all tables together, in MiB. Its value is stored in *to.
 func MemoryParam(to *int, help string) run.Param {
 	return run.Param{Name: "memory", Target: to, Min: 1, Max: MaxMiB, Help: help}
 }
@@ -145,9 +145,9 @@ func (c *Config) Params() []run.Param {
 	)
 }
 
-// Complete checks the settings, and clears the abstraction if the variant needs none and the user has not set it.
-// given reports whether the user has set the setting with a name. Complete returns an error if a defect is
-// unknown or another setting is not valid.
+// Complete checks the settings. If the variant needs no abstraction and the user has not set one, it clears the
+// abstraction. given(name) reports whether the user has set the setting called name. Complete returns an error if a
+// defect is unknown or another setting is not valid.
 func (c *Config) Complete(given func(name string) bool) (err error) {
 	if c.Variant != policy.Abstract && !given("abstraction") {
 		c.Abstraction = ""

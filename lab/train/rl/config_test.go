@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// allKeys are all ways to distinguish states.
+// allKeys has all valid Keys, the ways to distinguish states.
 var allKeys = []policy.Keys{
 	{Variant: policy.OneState}, {Variant: policy.ManyStates}, {Variant: policy.Abstract, Abstraction: policy.Hand}, {Variant: policy.Abstract, Abstraction: policy.Kinds},
 	{Variant: policy.OneState, Alike: true}, {Variant: policy.ManyStates, Alike: true}, {Variant: policy.Abstract, Abstraction: policy.Hand, Alike: true},

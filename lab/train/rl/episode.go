@@ -15,10 +15,11 @@ type Environment interface {
 	Deal(episode int, r *rules.Rand)
 	// Turn returns the seat to move, or rules.Over at the end of the game.
 	Turn() int
-	// Observe stores in s what the seat to move knows of the position: Key, which identifies the state, and
-	// Legal, the bit mask of legal actions. For the variant ManyStates it also sets FallbackKey.
+	// Observe stores in s what the seat to move knows of the position: Key, which identifies the state, and Legal,
+	// the bit mask of legal actions. For the variant ManyStates it also stores FallbackKey, which several states
+	// share.
 	Observe(s *policy.View)
-	// TricksEnded returns the number of complete tricks. A player receives its rewards when a trick ends.
+	// TricksEnded returns the number of tricks that are complete. A player receives its rewards when a trick ends.
 	TricksEnded() int
 	// Play performs a legal action of the seat to move. Observe must have stored the present position in s.
 	Play(s *policy.View, action uint8)
@@ -37,7 +38,7 @@ type Environment interface {
 // MaxSeats is the highest number of seats of an Environment.
 const MaxSeats = rules.MaxSeats
 
-// decision is one action of a seat, with what the seat knew before it.
+// decision is one action of a seat, with what the seat knew before the action.
 type decision struct {
 	key, fallbackKey policy.Key
 	legal            uint64
@@ -48,7 +49,7 @@ type decision struct {
 	action           uint8
 }
 
-// Update is one return to learn: the sum of the rewards that followed an action in a state.
+// Update is one return to learn from. A return is the sum of the rewards that followed an action in a state.
 type Update struct {
 	Key         policy.Key
 	FallbackKey policy.Key // for the variant ManyStates, see policy.View
@@ -57,9 +58,9 @@ type Update struct {
 	Action      uint8
 }
 
-// emitReturns calls emit with the return of each decision, which is the sum of the discounted rewards after
-// it. It goes through one seat after another, and for each from the last decision to the first. By seat,
-// final has the score at the end of the episode. If the reward is RewardWon, it has the standing instead.
+// emitReturns calls emit with the return of each decision: the sum of the discounted rewards that followed. It
+// handles one seat after another, and the decisions of a seat from the last to the first. final has the scores at
+// the end of the episode, by seat. If the reward is RewardWon, final has the standings instead.
 func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *decision, value float32)) {
 	late, carry, last, won := c.hasDefect(DefectLate), c.hasDefect(DefectCarry), c.hasDefect(DefectLast), c.Reward == RewardWon
 	g := 0.0
@@ -112,13 +113,13 @@ func NewTrace() *Trace { return &Trace{config: Default("")} }
 // Reset deletes the decisions of the last episode.
 func (t *Trace) Reset() { t.decisions = t.decisions[:0] }
 
-// Add records an action of the seat in state s. score is Environment.Score before the action.
+// Add records an action of the seat in state s. score is the result of Environment.Score before the action.
 func (t *Trace) Add(s *policy.View, action uint8, score int) {
 	t.decisions = append(t.decisions, decision{key: s.Key, fallbackKey: s.FallbackKey, action: action, score: int16(score)})
 }
 
-// AppendUpdates appends the return of each recorded decision to updates, the last decision first, and returns the
-// result. score is Environment.Score at the end of the episode.
+// AppendUpdates appends the return of each recorded decision to updates, that of the last decision first, and
+// returns the extended slice. score is the result of Environment.Score at the end of the episode.
 func (t *Trace) AppendUpdates(score int, updates []Update) []Update {
 	t.final[0] = score
 	t.config.emitReturns(t.decisions, t.final[:], func(d *decision, value float32) {

@@ -101,7 +101,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestExplore checks the frequency of random actions and the reported reasons.
+// TestExplore checks how often actions are random, and the reported reasons for actions.
 func TestExplore(t *testing.T) {
 	table := NewTable(testMemory)
 	table.Learn(spread(1), 2, 1, 0)

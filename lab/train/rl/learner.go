@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Learner learns by every-visit or first-visit Monte Carlo control. It plays a batch of episodes without
-// changing its tables, then updates the tables with the returns of the batch. The result depends only on the
+// Learner learns by every-visit or first-visit Monte Carlo control. It plays a batch of episodes without changing
+// its tables, and then updates the tables with the returns of the batch. The result depends only on the
 // configuration, not on the number of workers.
 type Learner struct {
 	config  Config
@@ -40,18 +40,18 @@ type Counts struct {
 
 const pieceEpisodes = 64
 
-// piece is a part of a batch of episodes. One worker plays it.
+// piece is a part of a batch of episodes, which one worker plays.
 type piece struct {
 	updates [][policy.Shards][]Update // by agent and shard of its table
 	counts  Counts
 }
 
-// votesDivisor determines the size of an agent's table of votes, which only the variant ManyStates has. Its
-// memory is that of the agent divided by votesDivisor.
+// votesDivisor determines the size of the table of votes, which an agent has only in the variant ManyStates. The
+// table gets the memory of the agent divided by votesDivisor.
 const votesDivisor = 4
 
-// New returns a learner with empty tables that uses the given number of goroutines. It calls games to create
-// a game for each goroutine. The configuration must be valid.
+// New returns a learner with empty tables, which uses the given number of goroutines. It calls games to create the
+// games that the goroutines play. The configuration c must be valid.
 func New(c Config, workers int, games func() Environment) *Learner {
 	l := &Learner{config: c, games: games, game: games(), workers: workers}
 	memory := int64(c.Memory) << 20 / int64(c.Agents)
@@ -105,8 +105,8 @@ func (l *Learner) Step(ctx context.Context) error {
 	return nil
 }
 
-// learnShard updates one shard (a part) of an agent's table with the returns in all pieces of a batch, in order.
-// Calls for different shards may run in parallel.
+// learnShard updates one shard (a part) of an agent's table with all returns of a batch, in the order of pieces.
+// Calls for different shards or agents may run in parallel.
 func (l *Learner) learnShard(pieces []piece, agent, shard int) {
 	least := float32(l.config.MinStep)
 	states := l.states[agent]
@@ -126,9 +126,10 @@ func (l *Learner) learnShard(pieces []piece, agent, shard int) {
 	}
 }
 
-// moveVote updates the agent's table of votes after the agent has learned u. Each state votes for its best action,
-// under its fallback key, which many similar states share. If known is true, the state has so far voted for the
-// action with the number before, and moveVote withdraws this vote. Then the state votes for its present best action.
+// moveVote updates the agent's table of votes after the agent has learned u. Each state votes for its best action.
+// The vote counts under the fallback key of the state, which many similar states share. If known is true, the state
+// has so far voted for the action with the number before, and moveVote withdraws that vote. Then the state votes
+// for its present best action.
 func (l *Learner) moveVote(agent int, u Update, before uint8, known bool) {
 	after, ok := l.states[agent].Best(u.Key, u.Legal)
 	if known && ok && before == after {
@@ -142,8 +143,8 @@ func (l *Learner) moveVote(agent int, u Update, before uint8, known bool) {
 	}
 }
 
-// collectGarbage returns unused memory to the operating system if the tables have grown much since the last
-// time. This keeps the process near its memory limit.
+// collectGarbage returns unused memory to the operating system if the tables have grown by more than 32 MiB since
+// it last did so. This keeps the process near its memory limit.
 func (l *Learner) collectGarbage() {
 	const worthwhile = 32 << 20
 	if size := l.Bytes(); size-l.bytesAtGC > worthwhile {
@@ -152,7 +153,7 @@ func (l *Learner) collectGarbage() {
 	}
 }
 
-// Bytes returns the memory that all tables use.
+// Bytes returns the memory that all tables use, in bytes.
 func (l *Learner) Bytes() (n int64) {
 	for _, t := range l.tables() {
 		n += t.Bytes()
@@ -187,7 +188,7 @@ func (l *Learner) newPlayer() *player {
 	return &player{learner: l, game: l.games(), final: make([]int, l.game.Players())}
 }
 
-// play plays the n episodes from the one with the number first on, and replaces the contents of *out by their
+// play plays n episodes, the first of which has the number first. It replaces the contents of *out by their
 // results.
 func (p *player) play(out *piece, first, n int) {
 	for agent := range out.updates {
@@ -241,8 +242,8 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 	counts.Episodes++
 }
 
-// EpsilonGreedy returns a random legal action with probability epsilon, otherwise the action that the agent
-// chooses in v. The result greedy is true if the agent chose, and known is true if it also knew the state.
+// EpsilonGreedy returns a random legal action with probability epsilon, and otherwise the action that the agent
+// chooses in v. greedy is true if the agent has chosen the action, and known is true if it also knew the state.
 func EpsilonGreedy(a *policy.Agent, v *policy.View, epsilon float64, r *rules.Rand) (action uint8, greedy, known bool) {
 	if r.Uint64()>>32 < uint64(epsilon*(1<<32)) {
 		return policy.RandomAction(v.Legal, r), false, false

@@ -7,9 +7,10 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// WritePolicy writes the best action of each state in t with at least the given number of visits, and returns the
-// number of states written. For a state in drawn it writes the value in drawn instead, an index among the legal
-// actions. The file has shortened keys: of several states with the same one, only the first is written.
+// WritePolicy writes the best action of each state in t that has at least the given number of visits. It returns
+// the number of states written. For a state in drawn it writes the value in drawn instead, which is the argument
+// place of policy.ActionAt. The file has shortened keys. If several states have the same shortened key, only the
+// first of them is written.
 func WritePolicy(w io.Writer, t *ReturnTable, visits int, drawn map[policy.Key]uint8) (states int, err error) {
 	p, err := policy.NewWriter(w, t.Len())
 	if err != nil {

@@ -13,11 +13,11 @@ const (
 	countBits = 16
 	maxCount  = 1<<countBits - 1
 
-	// MaxVisits is the highest count of visits that a pair can store.
+	// MaxVisits is the highest number of visits that a pair can store. Further visits are not counted.
 	MaxVisits = maxCount
 )
 
-// Pair is a pair of a state, which Key identifies, and an action, with statistics of its returns.
+// Pair is a pair of a state and an action, with statistics of its returns. Key identifies the state.
 type Pair struct {
 	Key    policy.Key
 	Action uint8
@@ -25,9 +25,9 @@ type Pair struct {
 	Mean   float32 // mean of the returns
 }
 
-// ReturnTable stores the mean return of each action in each state. It is a hash table with linear probing
-// that needs 12 bytes for each pair of state and action and stores the pairs of a state side by side. When it
-// has reached its memory limit, it rejects new pairs but still updates the pairs that it has.
+// ReturnTable stores the mean return of each action in each state. It is a hash table with linear probing. It needs
+// 12 bytes for each pair of state and action, and stores all pairs of a state side by side. At its memory limit it
+// rejects new pairs, but still updates the pairs that it has.
 type ReturnTable struct {
 	// UntriedAsZero is true if an untried action of a known state counts as an action with the mean 0.
 	UntriedAsZero bool
@@ -36,8 +36,8 @@ type ReturnTable struct {
 	maxSlots int // of each shard
 }
 
-// shard is one part of a ReturnTable. Each slot has a word and a mean. A word consists, from the highest bit, of
-// the key without the number of the shard, the action and the count. The word of an empty slot is 0.
+// shard is one part of a ReturnTable. Each slot has a word and a mean. A word consists of three numbers, from the
+// highest bit: the key without the number of the shard, the action and the count. The word of an empty slot is 0.
 type shard struct {
 	words      []uint64
 	means      []float32
@@ -49,21 +49,22 @@ const (
 	pairBytes = 8 + 4
 	// MinMemory is the lowest memory limit of a table, in bytes.
 	MinMemory = 32 << 10
-	// A shard grows when its load factor reaches maxLoad. At the memory limit maxLoadAtLimit applies.
+	// maxLoad is the share of its slots that a shard uses before it grows. A shard that has reached the memory limit
+	// cannot grow; it uses up to the share maxLoadAtLimit of its slots.
 	maxLoad, maxLoadAtLimit = 0.8, 0.9
 	minInitialSlots         = 16
 )
 
-// initialSlots returns the initial number of slots of shard n, a part of a table. It differs from shard to
-// shard, because shards of equal size would all grow, and be copied, at the same time.
+// initialSlots returns the initial number of slots of shard n, a part of a table. It differs from shard to shard.
+// Shards of equal size would all grow at the same time, and a shard is copied when it grows.
 func initialSlots(n int) int { return int(minInitialSlots * math.Exp2(float64(n)/policy.Shards)) }
 
-// NewTable returns an empty table with a memory limit in bytes. A lower limit than MinMemory is raised to it.
+// NewTable returns an empty table with a memory limit in bytes, which is at least MinMemory.
 func NewTable(memory int64) *ReturnTable {
 	return &ReturnTable{maxSlots: int(max(memory, MinMemory) / policy.Shards / pairBytes)}
 }
 
-// Bytes returns the memory that the slots of the table use.
+// Bytes returns the memory that the slots of the table use, in bytes.
 func (t *ReturnTable) Bytes() (n int64) {
 	for i := range t.shards {
 		n += int64(len(t.shards[i].words)) * pairBytes
@@ -88,8 +89,9 @@ func (t *ReturnTable) Rejections() (n uint64) {
 }
 
 // Best returns the action with the highest mean in state k, among the tried actions in the bit mask legal. If there
-// is none, known is false. Between equal means the higher count decides, then the lower action. With UntriedAsZero,
-// an untried legal action is better than a negative mean; k determines which of several is chosen.
+// is none, known is false. Between equal means the higher count decides, then the lower action. If UntriedAsZero is
+// set and the highest mean is negative, Best returns an untried action of legal, if there is one. Which of several
+// depends on k.
 func (t *ReturnTable) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	b := t.best(k, legal)
 	if t.UntriedAsZero && b.known && b.mean < 0 && legal&^b.triedActions != 0 {
@@ -105,8 +107,7 @@ func (t *ReturnTable) BestTried(k policy.Key) (action uint8, known bool) {
 	return b.action, b.known
 }
 
-// bestAction is the legal action with the highest mean in a state, with the number of visits of the state and
-// its tried actions.
+// bestAction has the legal action with the highest mean in a state, and the tried actions and visits of the state.
 type bestAction struct {
 	action       uint8 // the legal, tried action with the highest mean
 	known        bool  // whether there is such an action
@@ -141,7 +142,7 @@ func (t *ReturnTable) best(k policy.Key, legal uint64) (b bestAction) {
 	}
 }
 
-// Find returns the pair of state k and an action. The bool result reports whether the table has the pair.
+// Find returns the pair of state k and the given action. The bool reports whether the table has this pair.
 func (t *ReturnTable) Find(k policy.Key, action uint8) (Pair, bool) {
 	s := &t.shards[k.Shard()]
 	if s.used == 0 {
@@ -154,8 +155,8 @@ func (t *ReturnTable) Find(k policy.Key, action uint8) (Pair, bool) {
 	return s.pair(k.Shard(), i), true
 }
 
-// Learn updates the mean of an action in state k with a new return, value. The step size for the nth return
-// is 1/n, but at least minStep. If the table is full and the pair is not in it, Learn returns false.
+// Learn updates the mean of an action in state k with value, a new return. The step size for the nth return is 1/n,
+// but at least minStep. If the table is full and does not have the pair, Learn returns false.
 func (t *ReturnTable) Learn(k policy.Key, action uint8, value, minStep float32) bool {
 	s := &t.shards[k.Shard()]
 	i := t.findOrAdd(k, action)
@@ -171,7 +172,7 @@ func (t *ReturnTable) Learn(k policy.Key, action uint8, value, minStep float32) 
 }
 
 // AddVotes adds delta, which may be negative, to the count of an action in state k. The count stays in [0,
-// MaxVisits]. The mean is set to the count, so that Best returns the most common action. If the table is
+// MaxVisits]. The mean is set to the count, so that Best returns the action with the most votes. If the table is
 // full, AddVotes ignores actions that it does not have.
 func (t *ReturnTable) AddVotes(k policy.Key, action uint8, delta int) {
 	s := &t.shards[k.Shard()]
@@ -184,8 +185,8 @@ func (t *ReturnTable) AddVotes(k policy.Key, action uint8, delta int) {
 	s.means[i] = float32(min(max(count, 0), maxCount)) // so that Best returns the most common action
 }
 
-// Set stores a pair, which replaces an existing pair of the same state and action. It returns false if the
-// table is full.
+// Set stores p, which replaces an existing pair of the same state and action. It returns false if the table is full
+// and does not have such a pair.
 func (t *ReturnTable) Set(p Pair) bool {
 	s := &t.shards[p.Key.Shard()]
 	i := t.findOrAdd(p.Key, p.Action)
@@ -222,7 +223,8 @@ func (t *ReturnTable) All() iter.Seq[Pair] {
 	}
 }
 
-// Merge adds the pairs of other to t. If both tables have a pair, its mean is the weighted average by count.
+// Merge adds the pairs of other to t. If both tables have a pair, the counts are added, and the new mean is the
+// average of both means, weighted by count.
 func (t *ReturnTable) Merge(other *ReturnTable) {
 	t.reserveFor(other)
 	for p := range other.All() {
@@ -237,7 +239,7 @@ func (t *ReturnTable) Merge(other *ReturnTable) {
 	}
 }
 
-// AddCounts adds the count of each pair of other to the count in t, as AddVotes does.
+// AddCounts adds the count of each pair in other to the count of the same pair in t, as AddVotes does.
 func (t *ReturnTable) AddCounts(other *ReturnTable) {
 	t.reserveFor(other)
 	for p := range other.All() {
@@ -272,15 +274,15 @@ func decodePair(n int, word uint64, mean float32) Pair {
 	}
 }
 
-// homeSlot returns the slot at which the search for a key starts. The argument is the key without the number
-// of the shard. Slots have the same order as keys.
+// homeSlot returns the slot at which the search for a key starts. rest is the key without the number of the shard.
+// The order of these slots is the order of the keys.
 func (s *shard) homeSlot(rest uint64) int {
 	high, _ := bits.Mul64(rest<<(64-policy.RestBits), uint64(len(s.words)))
 	return int(high)
 }
 
-// find returns the slot of an action in a state and true. If the shard does not have this pair, it returns
-// the empty slot for it and false. The key of the state, without the number of the shard, is rest.
+// find returns the slot of an action in a state, and true. If the shard does not have this pair, it returns the
+// empty slot for the pair, and false. rest is the key of the state without the number of the shard.
 func (s *shard) find(rest uint64, action uint8) (int, bool) {
 	want := rest<<policy.ActionBits | uint64(action)
 	for i := s.homeSlot(rest); ; {
@@ -297,9 +299,8 @@ func (s *shard) find(rest uint64, action uint8) (int, bool) {
 	}
 }
 
-// findOrAdd returns the slot, within its shard, of an action in state k. It adds a missing pair with the
-// count 0. If the table is full, it instead counts a rejection and returns -1. The word of an added pair is
-// never 0, because the key without the number of its shard is not 0.
+// findOrAdd returns the slot, within its shard, of an action in state k. If the table does not have this pair, it
+// adds the pair with the count 0. If there is no room, it counts a rejection and returns -1.
 func (t *ReturnTable) findOrAdd(k policy.Key, action uint8) int {
 	s, rest, limit := &t.shards[k.Shard()], k.Rest(), t.maxSlots
 	if len(s.words) == 0 {
@@ -327,8 +328,9 @@ func (t *ReturnTable) findOrAdd(k policy.Key, action uint8) int {
 	return i
 }
 
-// Reserve enlarges shard n, a part of the table, to hold the given number of pairs within the memory limit. It must
-// be called before pairs are added in the order of their keys, which would crowd the lower slots of a small shard.
+// Reserve enlarges shard n, a part of the table, so that it can hold the given number of pairs within the memory
+// limit. It must be called before pairs are added in the order of their keys. In a small shard, such pairs would
+// crowd the lower slots.
 func (t *ReturnTable) Reserve(n, pairs int) {
 	s := &t.shards[n]
 	slots := max(len(s.words), min(initialSlots(n), t.maxSlots))

@@ -21,7 +21,7 @@ const testMemory = 1 << 20
 // spread returns a pseudorandom key.
 func spread(n uint64) policy.Key { return policy.NewKey(rules.NewRand(n).Uint64()) }
 
-// plain is a reference implementation of ReturnTable as a map.
+// plain is a reference implementation of ReturnTable by a map.
 type plain map[plainPair]plainValue
 
 type plainValue struct {
@@ -35,7 +35,7 @@ func (p plain) mean(k policy.Key, action uint8) (float64, bool) {
 	return v.sum / float64(max(1, v.count)), ok
 }
 
-// judge returns what is wrong with best as the best of the legal actions in a state, or "".
+// judge checks that best is the best of the legal actions in a state. It returns what is wrong with it, or "".
 func (p plain) judge(k policy.Key, legal uint64, best uint8, known bool) string {
 	mean, tried := p.mean(k, best)
 	if known && (!tried || legal>>best&1 == 0) {

@@ -104,7 +104,7 @@ func (l *Learner) Finish(_ context.Context, f *run.Folder) (run.TrainingResult, 
 	)
 }
 
-// WriteModel writes the body of the first agent's model to w and returns the number of its states.
+// WriteModel writes the body of the model of the first agent to w, and returns the number of states in it.
 func (l *Learner) WriteModel(w io.Writer) (states int, err error) {
 	if states, err = WritePolicy(w, l.states[0], l.config.MinVisits, nil); err != nil || l.votes == nil {
 		return states, err
@@ -135,14 +135,14 @@ func (l *Learner) Size() (memory, disk int64) {
 	return tables + overhead, 2 * tables
 }
 
-// ScoreTally counts the games that an agent has won, lost and drawn, and sums its scores.
+// ScoreTally counts the games that an agent has won, lost and drawn, and sums up its scores.
 type ScoreTally struct {
 	run.WinTally
 	Score int `json:"score"` // sum of Environment.Score
 }
 
-// Evaluate plays the given number of games of agent a against random players and returns the results. The
-// agent takes each seat in turn; in games of teams it plays both seats of its team.
+// Evaluate plays the given number of games of agent a against random players and returns the results. The agent
+// plays each seat in turn; in a game of teams it plays both seats of its team.
 func Evaluate(g Environment, a *policy.Agent, games int, seed uint64) (t ScoreTally) {
 	r := rules.NewRand(seed)
 	var s policy.View

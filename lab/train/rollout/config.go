@@ -119,8 +119,8 @@ func (c *Config) Complete(func(name string) bool) (err error) {
 	return nil
 }
 
-// parse returns the net in data, the content of a model file. It is an error if the model is for another game or
-// number of players, or has other hidden layers than c.
+// parse returns the net in data, the content of a model file. It returns an error if the model is for another game
+// or number of players, or if its hidden layers do not have the sizes in c.
 func (c *Config) parse(data []byte) (*net.Net, error) {
 	h, body, err := model.Read(bytes.NewReader(data))
 	if err != nil {
@@ -148,8 +148,8 @@ func (c *Config) Check() error {
 	return net.CheckSizes(sizes(m, c.Hidden))
 }
 
-// sizes returns the layer sizes of a net for m, a game with its number of players: the number of inputs, the
-// units of each hidden layer, and the number of outputs.
+// sizes returns the sizes of the layers of a net for m (a game with its number of players): the number of inputs,
+// the units of each hidden layer (the argument hidden), and the number of outputs.
 func sizes(m cards.Mode, hidden []int) []int {
 	e := features.NewCompleteEncoder(m)
 	return append(append([]int{e.Inputs()}, hidden...), m.Actions())

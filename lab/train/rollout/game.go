@@ -10,14 +10,15 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// lesson is a position from which the net learns, with the advantage of each legal move.
+// lesson is a position from which the net learns. It has the advantage of each legal move, which is the result of
+// the move minus the mean over all moves.
 type lesson struct {
 	ones       []uint16  // indices of the net's inputs that are 1
 	outputs    []uint8   // by legal move: index of the net's output
 	advantages []float32 // by legal move: its value minus the mean over all legal moves
 }
 
-// gamePlayer plays games with the moves of the net. It serves one goroutine.
+// gamePlayer plays games with the moves of the net. Only one goroutine may use it at a time.
 type gamePlayer struct {
 	config   *Config
 	encoder  features.CompleteEncoder
@@ -42,8 +43,8 @@ func (t *gamePlayer) deal(r *rules.Rand) *cards.Position {
 	return &t.position
 }
 
-// playLessons plays a game of the net against itself, in which all chance depends on seed. It appends to dst
-// the positions from which the net can learn, with the advantages of their moves.
+// playLessons plays a game of the net against itself. seed determines all random choices. playLessons appends to dst
+// the positions from which the net can learn, and returns the extended slice.
 func (t *gamePlayer) playLessons(dst []lesson, seed uint64) []lesson {
 	r := rules.NewRand(seed)
 	random := uint64(t.config.Epsilon * (1 << 32))
@@ -66,8 +67,8 @@ func (t *gamePlayer) playLessons(dst []lesson, seed uint64) []lesson {
 	return dst
 }
 
-// newLesson tries each of the legal moves in the present position. It returns the position with the
-// advantages of these moves.
+// newLesson tries each of the legal moves in the present position. It returns the position with the advantage of
+// each move: the move's result minus the mean over all moves.
 func (t *gamePlayer) newLesson(legal []rules.Move) (l lesson) {
 	seat := t.position.Turn()
 	ones, places := t.encoder.Append(nil, &t.position)
@@ -86,8 +87,8 @@ func (t *gamePlayer) newLesson(legal []rules.Move) (l lesson) {
 	return l
 }
 
-// tryMove makes move m in a copy of the present position and lets the net play the game to its end. It
-// returns the value of the result for a seat, see endValue.
+// tryMove makes move m in a copy of the present position and lets the net play the game to its end. It returns the
+// value of the result for the given seat, as endValue computes it.
 func (t *gamePlayer) tryMove(m rules.Move, seat int) float32 {
 	t.trial = t.position
 	p := &t.trial
@@ -103,14 +104,15 @@ func (t *gamePlayer) tryMove(m rules.Move, seat int) float32 {
 	return t.endValue(p, seat)
 }
 
-// endValue returns the value of a finished game for a seat. It is 1 for a win, 0 for a shared first place and
-// -1 for a loss, plus Config.Margin times the seat's lead as a share of all points.
+// endValue returns the value of a finished game for a seat. It is 1 for a win, 0 for a shared first place and -1
+// for a loss, plus Config.Margin times the lead of the seat's side, as a share of all points in the game.
 func (t *gamePlayer) endValue(p *cards.Position, seat int) float32 {
 	return float32(p.Outcome(seat)) + float32(t.config.Margin)*float32(p.PointLead(seat))/baraja.AllPoints
 }
 
 // playTest plays a game of the net against random moves. The net plays the given seat and the seats of its partners.
-// The result is 1 if the seat wins, 0 if it shares the first place, and otherwise -1. All chance depends on seed.
+// seed determines all random choices. The result is 1 if the seat wins, 0 if it shares the first place, and
+// otherwise -1.
 func (t *gamePlayer) playTest(seat int, seed uint64) int {
 	r := rules.NewRand(seed)
 	p := t.deal(r)
@@ -126,8 +128,8 @@ func (t *gamePlayer) playTest(seat int, seed uint64) int {
 	return p.Outcome(seat)
 }
 
-// fillSample sets s to the inputs and targets of a lesson, for a net with the given number of outputs. The
-// targets are the advantages of legal moves; all other outputs get no target.
+// fillSample sets s to the inputs and the targets of the lesson. outputs is the number of outputs of the net. The
+// targets are the advantages of the legal moves. Outputs for other moves have no target.
 func (l *lesson) fillSample(s *fit.Sample, outputs int) {
 	for _, input := range l.ones {
 		s.Add(int(input), 1)

@@ -71,7 +71,8 @@ func TestLesson(t *testing.T) {
 	}
 }
 
-// forced makes a move and then the only legal moves, and returns the value of the result.
+// forced makes a move and then the moves that follow, each of which is the only legal one. It returns the value of
+// the result.
 func forced(g *gamePlayer, p cards.Position, m rules.Move) float32 {
 	seat := p.Turn()
 	for p.Apply(m, nil); p.Turn() >= 0; {

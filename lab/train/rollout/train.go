@@ -45,7 +45,7 @@ func (r RolloutReport) String() string {
 		text.Count(r.Positions, "position"), text.Count(r.Weights, "weight"), r.Random)
 }
 
-// training is a training in progress. It implements run.Trainer.
+// training is a run of policy iteration in progress. It implements run.Trainer.
 type training struct {
 	Config
 	mode     cards.Mode
@@ -65,8 +65,8 @@ type progress struct {
 	LastLoss      float64 `json:"last"`      // mean loss in the last line of metrics
 }
 
-// newTraining returns a training that starts with a copy of the net from. If from is nil, it starts with
-// random weights. The result does not depend on the number of workers.
+// newTraining returns a training. The argument from is the net whose copy is trained; if it is nil, a net with
+// random weights is trained. The result of the training does not depend on the number of workers.
 func newTraining(c Config, from *net.Net, workers int) (t *training, err error) {
 	m, _ := cards.ParseMode(c.Mode)
 	t = &training{Config: c, mode: m, workers: workers}
@@ -115,7 +115,7 @@ func (t *training) Step(ctx context.Context) error {
 	return nil
 }
 
-// learn trains the net once with each of the lessons, in random order. A lesson is a position with the
+// learn shuffles lessons with r and trains the net once with each of them. A lesson is a position with the
 // advantages of its moves.
 func (t *training) learn(lessons []lesson, r *rules.Rand) {
 	run.Shuffle(lessons, r)

@@ -12,11 +12,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// checkpointLine is the format of the first line of a checkpoint. The number in it is the size of
-// metrics.csv, in bytes, when the checkpoint is written.
+// checkpointLine is the format of the first line of a checkpoint. Its number is the size of metrics.csv, in bytes,
+// at the time of the checkpoint.
 const checkpointLine = "timba-checkpoint 1 %d\n"
 
-// SaveCheckpoint calls write to replace the checkpoint of the run. If it fails, the old one stays.
+// SaveCheckpoint replaces the checkpoint of the run. It calls write to write the content. If it fails, the old
+// checkpoint stays.
 func (f *Folder) SaveCheckpoint(write func(io.Writer) error) error {
 	if err := f.metrics.file.Sync(); err != nil {
 		return err
@@ -37,8 +38,8 @@ func (f *Folder) SaveCheckpoint(write func(io.Writer) error) error {
 	})
 }
 
-// SaveInterrupted writes a checkpoint after a context has ended. It calls write for the content. It returns
-// ended, the error of the context, or the error of writing the checkpoint.
+// SaveInterrupted writes a checkpoint after a context has ended. It calls write to write the content. It returns
+// ended, which is the error of the context. If the checkpoint cannot be written, it returns the error of writing.
 func (f *Folder) SaveInterrupted(ended error, write func(io.Writer) error) error {
 	if err := f.SaveCheckpoint(write); err != nil {
 		return fmt.Errorf("the checkpoint cannot be written: %w", err)
@@ -46,8 +47,8 @@ func (f *Folder) SaveInterrupted(ended error, write func(io.Writer) error) error
 	return ended
 }
 
-// LoadCheckpoint calls read with the content of the last checkpoint. It removes the lines that were added to
-// metrics.csv after that checkpoint. If the run has no checkpoint, it does nothing.
+// LoadCheckpoint calls read with the content of the last checkpoint. It removes the lines of metrics.csv that were
+// added after this checkpoint. If the run has no checkpoint, it does nothing.
 func (f *Folder) LoadCheckpoint(read func(io.Reader) error) error {
 	file, err := os.Open(f.path(CheckpointFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,7 +80,8 @@ func (f *Folder) LoadCheckpoint(read func(io.Reader) error) error {
 // WriteState writes state as one line of JSON at the beginning of a checkpoint. ReadState reads it.
 func WriteState(w io.Writer, state any) error { return json.NewEncoder(w).Encode(state) }
 
-// ReadState decodes the line that WriteState wrote into state, a pointer. It returns a reader of the rest.
+// ReadState reads the line that WriteState has written and decodes it into state, which must be a pointer. It
+// returns a reader of what follows the line.
 func ReadState(r io.Reader, state any) (*bufio.Reader, error) {
 	b := bufio.NewReader(r)
 	line, err := b.ReadBytes('\n')

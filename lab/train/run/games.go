@@ -7,12 +7,12 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// Clock is the clock of games in a training or an experiment. It gives bots more time than they use: their
+// Clock is the clock of games in trainings and experiments. It gives bots more time than they use, because their
 // options limit their depth, nodes or time.
 var Clock = referee.Clock{Move: 10 * time.Minute, Margin: time.Second, Startup: time.Minute}
 
-// FirstFault returns the first fault of a bot in a game as an error, or nil if there was none. The outcome
-// of a game with a fault must not be used.
+// FirstFault returns the first fault of a bot in a game as an error, or nil if there was none. The outcome of a
+// game with a fault should not be used.
 func FirstFault(g *referee.GameResult) error {
 	if len(g.Faults) == 0 {
 		return nil

@@ -28,7 +28,7 @@ type metricsTable struct {
 	names []string
 }
 
-// openMetrics opens or creates the metrics.csv at path. The caller must call truncate before it adds a line.
+// openMetrics opens or creates the metrics.csv at path. Before it adds a line, the caller must call truncate.
 func openMetrics(path string) (*metricsTable, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -55,7 +55,8 @@ func readMetrics(path string) ([][]string, error) {
 	return rows, nil
 }
 
-// truncate cuts the file to the given size in bytes, which must be the end of a line, and reads the column names.
+// truncate cuts the file to the given size in bytes, which must be the end of a line, and reads the names of the
+// columns.
 func (t *metricsTable) truncate(size int64) error {
 	if size > t.size {
 		return fmt.Errorf("%s has %d bytes, fewer than the %d of the checkpoint: the run is damaged", t.file.Name(), t.size, size)
@@ -75,8 +76,8 @@ func (t *metricsTable) truncate(size int64) error {
 	return err
 }
 
-// AddMetrics adds a line to metrics.csv, with the number of the step in the first column. Every call in a
-// run must pass values with the same names in the same order.
+// AddMetrics adds a line to metrics.csv. The first column has the number of the step. Every call in a run must have
+// values with the same names in the same order.
 func (f *Folder) AddMetrics(step int, values ...Metric) error {
 	names, cells := []string{"step"}, []string{strconv.Itoa(step)}
 	for _, v := range values {
@@ -94,8 +95,8 @@ func (f *Folder) AddMetrics(step int, values ...Metric) error {
 	return err
 }
 
-// Plot draws the named columns of metrics.csv against the step and saves the plot as name.svg. x and y are
-// the labels of the axes.
+// Plot draws the named columns of metrics.csv against the step, and saves the plot as name.svg. x and y are the
+// labels of the axes.
 func (f *Folder) Plot(name, title, x, y string, columns ...string) error {
 	rows, err := readMetrics(f.path(MetricsFile))
 	if err != nil {

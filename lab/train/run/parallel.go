@@ -23,10 +23,10 @@ func ForEach(workers, n int, do func(worker, i int)) {
 	group.Wait()
 }
 
-// BuildInOrder builds the pieces [first, last) in several goroutines and calls accept with each result, one
-// at a time and in ascending order. The outcome therefore does not depend on the number of workers. After
-// building a piece, a goroutine waits until all earlier pieces are accepted. BuildInOrder stops at the first
-// error or when ctx ends, and returns the error.
+// BuildInOrder calls build for each piece in [first, last), in several goroutines, and then accept with each
+// result. The calls of accept come one at a time and in ascending order, so that the outcome does not depend on the
+// number of workers. A goroutine that has built a piece waits until all earlier pieces are accepted. BuildInOrder
+// stops at the first error or when ctx ends, and returns the error.
 func BuildInOrder[T any](ctx context.Context, workers, first, last int, build func(worker, piece int) (T, error), accept func(piece int, result T) error) error {
 	going, end := context.WithCancel(ctx)
 	defer end()

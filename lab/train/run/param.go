@@ -28,8 +28,8 @@ type Param struct {
 // DefaultMode is the mode (a game and its number of seats) that a training has if none is given.
 const DefaultMode = "brisca2"
 
-// CommonParams returns the settings that every training has: the mode, which is a game and its number of players, and
-// the seed. Parsing them stores their values in *mode and *seed.
+// CommonParams returns the two settings that every training has: the mode, which is a game and its number of
+// players, and the seed. Their values are stored in *mode and *seed.
 func CommonParams(mode *string, seed *uint64) []Param {
 	return []Param{
 		ChoiceParam("mode", mode, cards.ModeNames(), "the game and its seats"),
@@ -37,7 +37,7 @@ func CommonParams(mode *string, seed *uint64) []Param {
 	}
 }
 
-// ChoiceParam returns a setting whose value must be one of words. Parsing it stores the value in *to.
+// ChoiceParam returns a setting whose value must be one of words. The value is stored in *to.
 func ChoiceParam(name string, to *string, words []string, help string) Param {
 	return Param{Name: name, Target: to, Choices: words, Help: help + ": one of " + strings.Join(words, ", ")}
 }
@@ -60,8 +60,8 @@ func DefectsParam(to *[]string, known []Defect) Param {
 		Help: "keep these defects of the study, a `LIST` joined by commas, or all of them: " + strings.Join(names, ", ")}
 }
 
-// Set parses text and stores the value in Target. For a string or a number that is not allowed, the error has the
-// text of AllowedText.
+// Set parses text and stores the value in Target. If a string or a number is not allowed, the text of the error is
+// that of AllowedText.
 func (p *Param) Set(text string) (err error) {
 	switch to := p.Target.(type) {
 	case *bool:
@@ -98,7 +98,8 @@ func (p *Param) Set(text string) (err error) {
 	return err
 }
 
-// Texts returns the arguments for which calls of Set produce the current value.
+// Texts returns the texts that set the current value again if Set is called with each of them in turn. It is one
+// text unless the flag can be repeated.
 func (p *Param) Texts() []string {
 	if list, ok := p.Target.(*[]string); ok && p.Repeated {
 		return *list
@@ -151,8 +152,8 @@ func (p *Param) AllowedText() string {
 	return low + " to " + top
 }
 
-// CheckRange returns an error unless n, the value of the named setting, is in [low, high]. It is for bounds
-// that depend on other settings.
+// CheckRange returns an error unless n is in [low, high]. name is the setting whose value is n. The function is for
+// bounds that depend on other settings.
 func CheckRange(name string, n, low, high int) error {
 	if n < low || n > high {
 		return fmt.Errorf("%s cannot be \"%d\": try %d to %d", name, n, low, high)
@@ -160,8 +161,8 @@ func CheckRange(name string, n, low, high int) error {
 	return nil
 }
 
-// ApplyDefaults sets each of params to the value of the setting with the same index in others, unless given returns
-// true for its name. Both lists must belong to the same training.
+// ApplyDefaults sets each of params to the value of the setting at the same index in others. It does not change a
+// setting if given returns true for its name. Both lists must have the settings of the same method.
 func ApplyDefaults(params, others []Param, given func(name string) bool) {
 	for i, p := range params {
 		if !given(p.Name) {
@@ -176,8 +177,8 @@ type Defect struct{ Name, Help string }
 // AllDefects, as the only name in a list of defects, selects all known defects.
 const AllDefects = "all"
 
-// SelectDefects returns the names in given, in the order of known. If the only name in given is AllDefects, it
-// returns all names in known. An unknown name is an error.
+// SelectDefects checks the names of defects in given, and returns them in the order of known. If the only name is
+// AllDefects, it returns the names of all known defects. An unknown name is an error.
 func SelectDefects(given []string, known []Defect) (names []string, err error) {
 	var words []string
 	for _, d := range known {

@@ -39,8 +39,8 @@ type Folder struct {
 	metrics *metricsTable
 }
 
-// Open opens and locks the directory of a run, whose settings are config. If resume is false, the directory
-// must be empty or not exist. If resume is true, the run in it must have been started with the same config.
+// Open opens and locks the directory of a run with the settings config. If resume is false, the directory must be
+// empty or not exist. If resume is true, it must have a run that was started with the same settings.
 func Open(dir string, config any, resume bool) (*Folder, error) {
 	text, err := json.MarshalIndent(config, "", " ")
 	if err != nil {
@@ -91,8 +91,8 @@ func (f *Folder) create() error {
 	return nil
 }
 
-// checkConfig returns an error unless the run in the directory was started with config, a JSON document. The
-// error names a setting with another value.
+// checkConfig returns an error unless the run in the directory was started with config, a JSON document with its
+// settings. The error names a setting that has another value.
 func (f *Folder) checkConfig(config []byte) error {
 	was, err := os.ReadFile(f.path(ConfigFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -179,7 +179,8 @@ func (f *Folder) Log(format string, args ...any) error {
 	return err
 }
 
-// replace calls write to replace the content of the named file. If it fails, the old content stays.
+// replace replaces the content of the named file. It calls write to write the new content. If it fails, the old
+// content stays.
 func (f *Folder) replace(name string, write func(io.Writer) error) error {
 	temp, err := os.CreateTemp(f.Dir, ".new-*")
 	if err != nil {
@@ -202,8 +203,8 @@ func (f *Folder) replace(name string, write func(io.Writer) error) error {
 	return os.Rename(temp.Name(), f.path(name))
 }
 
-// WriteModel writes the file of the trained model. It adds the settings of the run to the header h and calls
-// body for the content after the header.
+// WriteModel writes the file of the trained model. It adds the settings of the run to the header h. It calls body
+// to write what follows the header.
 func (f *Folder) WriteModel(h model.Header, body func(io.Writer) error) error {
 	config, err := os.ReadFile(f.path(ConfigFile))
 	if err != nil {

@@ -15,8 +15,8 @@ func Shuffle[T any](list []T, r *rules.Rand) {
 	}
 }
 
-// DeriveSeed returns the seed for one part of a training, which depends only on the seed of the training and
-// on the name and number of the part. The parts can therefore be computed in any order.
+// DeriveSeed returns the seed for one part of a training. It depends only on seed, which is the seed of the
+// training, and on the name and number of the part. The parts can therefore be computed in any order.
 func DeriveSeed(seed uint64, name string, number int) uint64 {
 	var s rules.Seed
 	binary.LittleEndian.PutUint64(s[:], seed)

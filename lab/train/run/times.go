@@ -21,8 +21,8 @@ type Times struct {
 	Done      bool    `json:"done"` // the training is complete
 }
 
-// addTimes adds durations to the stored times of the run: prepared is the time before the first step, trained
-// the time after it. If done is true, it also marks the training as complete.
+// addTimes adds durations to the stored times of the run. prepared is the time before the first step, and trained
+// the time after that. If done is true, the training is marked as complete.
 func (f *Folder) addTimes(prepared, trained time.Duration, done bool) error {
 	t, err := ReadTimes(f.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -37,8 +37,8 @@ func (f *Folder) addTimes(prepared, trained time.Duration, done bool) error {
 	return f.replace(TimesFile, writeBytes(append(text, '\n')))
 }
 
-// ReadTimes returns the stored times of the run in dir. If the run has neither ended nor been interrupted so
-// far, it returns fs.ErrNotExist.
+// ReadTimes returns the stored times of the run in dir. If the run has neither ended nor been interrupted yet, the
+// error wraps fs.ErrNotExist.
 func ReadTimes(dir string) (t Times, err error) {
 	path := filepath.Join(dir, TimesFile)
 	text, err := os.ReadFile(path)

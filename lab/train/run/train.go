@@ -25,14 +25,15 @@ type Method struct {
 	Settings func() TrainingSettings
 }
 
-// TrainingSettings determine the result of a training completely. Their JSON is stored as config.json.
+// TrainingSettings are all settings of a training. They alone determine its result. Their JSON is stored as
+// config.json.
 type TrainingSettings interface {
-	// Params returns the individual settings. Setting one changes the TrainingSettings.
+	// Params returns the settings one by one. Setting one of them changes the TrainingSettings.
 	Params() []Param
-	// Complete sets values that follow from other values and checks all settings. The function given reports
-	// whether the user has set the setting with a name.
+	// Complete sets values that follow from other values, and checks all settings. given(name) reports whether the
+	// user has set the setting called name.
 	Complete(given func(name string) bool) error
-	// Prepare returns a Trainer before its first step. Complete must have been called.
+	// Prepare returns a Trainer that has made no step. Complete must have been called before.
 	Prepare(context.Context, Input) (Trainer, error)
 }
 
@@ -47,14 +48,15 @@ type TrainingResult interface{ String() string }
 
 // Trainer is a training in progress.
 type Trainer interface {
-	// Progress returns the units of work done and their total number. When both are equal, the training is done.
+	// Progress returns how many units of work are done and how many there are. If these are equal, only Finish
+	// remains.
 	Progress() (done, all int)
-	// Step does the next part of the work. If it fails, for example because the context has ended, the
-	// training can still be saved and resumed.
+	// Step does the next part of the work. If it fails, for example because the context has ended, the training can
+	// still be saved and resumed later.
 	Step(context.Context) error
-	// Report is called after each step. If a report is due, it adds to the metrics and the log.
+	// Report is called after each step. If it is time for a report, it adds to the metrics and the log.
 	Report(*Folder) error
-	// Save writes the state of the training. Load restores this state in a Trainer before its first step.
+	// Save writes the state of the training. Load restores this state, in a Trainer that has made no step.
 	Save(io.Writer) error
 	Load(io.Reader) error
 	// Finish writes the model and the plots. If it fails because ctx has ended, it may be called again.
@@ -64,16 +66,18 @@ type Trainer interface {
 	Size() (memory, disk int64)
 }
 
-// A checkpoint is due checkpointInterval after the last one, but at the earliest after checkpointCostFactor
-// times the duration of writing the last one.
+// A checkpoint is due checkpointInterval after the last one. If writing the last one took long, the interval is
+// checkpointCostFactor times that duration.
 const (
 	checkpointInterval   = 20 * time.Second
 	checkpointCostFactor = 20
 )
 
-// Run runs a training in dir, from its checkpoint if there is one, and logs start, end and duration. It calls
-// progress after each step. When ctx ends, it saves a checkpoint and returns the error of ctx. Any other
-// error means that the run has failed. If a new training cannot be prepared, Run removes dir.
+// Run runs a training with the settings s in the directory dir. If resume is true, it continues an earlier run from
+// its checkpoint; otherwise dir must be empty or not exist. It calls progress at the start and after each step, with
+// the numbers of finished and of all units of work. When ctx ends, Run saves a checkpoint and returns ctx.Err(). Any
+// other error means that the training has failed. If a new training cannot be prepared, Run removes its files and
+// dir.
 func Run(ctx context.Context, dir string, s TrainingSettings, in Input, resume bool, progress func(done, all int)) (TrainingResult, error) {
 	f, err := Open(dir, s, resume)
 	if err != nil {
@@ -107,8 +111,9 @@ func Run(ctx context.Context, dir string, s TrainingSettings, in Input, resume b
 	return result, err
 }
 
-// train runs a training from its checkpoint, if there is one, to its end and writes result.json. It calls
-// progress after each step. When ctx ends, it saves a checkpoint and returns the error of ctx.
+// train runs a training to its end, from its checkpoint if there is one, and writes result.json. It calls progress
+// at the start and after each step, with the numbers of finished and of all units of work. When ctx ends, it saves a
+// checkpoint and returns ctx.Err().
 func (f *Folder) train(ctx context.Context, t Trainer, progress func(done, all int)) (TrainingResult, error) {
 	if err := f.LoadCheckpoint(t.Load); err != nil {
 		return nil, err
@@ -144,14 +149,14 @@ func (f *Folder) train(ctx context.Context, t Trainer, progress func(done, all i
 // sampleTime is the duration for which Estimate runs a training.
 const sampleTime = 500 * time.Millisecond
 
-// Sampler is implemented by a Trainer whose steps may take long. Sample works for about the given time. It
-// returns the amount of work, as in Progress, that all workers together would have done.
+// Sampler is implemented by a Trainer whose steps may take long. Sample works for about the given time. It returns
+// how much work all workers together would have done, in the unit of Progress.
 type Sampler interface {
 	Sample(context.Context, time.Duration) (done int, err error)
 }
 
-// Estimate predicts the cost of a training. For this it runs the first steps for about half a second or, if the
-// trainer implements Sampler, calls Sample. unit is the plural of what Cost.Work counts, such as "games".
+// Estimate predicts the cost of a training. If the trainer implements Sampler, it calls Sample, otherwise it makes
+// steps for about half a second. unit is the unit of Cost.Work in the plural, such as "games".
 func Estimate(ctx context.Context, unit string, s TrainingSettings, in Input) (c Cost, err error) {
 	began := time.Now()
 	t, err := s.Prepare(ctx, in)

@@ -65,7 +65,7 @@ var Method = run.Method{
 	},
 }
 
-// Config is the configuration of a training. It is stored as config.json of the run.
+// Config is the configuration of a supervised training. It is stored as config.json of the run.
 type Config struct {
 	Train    string            `json:"train"` // always "sl"
 	Mode     string            `json:"mode"`
@@ -100,8 +100,8 @@ func (c *Config) Params() []run.Param {
 	)
 }
 
-// Complete parses the text of the hidden layers, opens the data set and checks the settings. After UseData or
-// ExpectData it opens no data set; otherwise it is an error if none is named.
+// Complete parses the text for the hidden layers, opens the data set and checks the settings. If UseData or
+// ExpectData was called before, it opens no data set. Otherwise it returns an error if no data set is named.
 func (c *Config) Complete(func(name string) bool) (err error) {
 	m, err := cards.ParseMode(c.Mode)
 	if err != nil {
@@ -126,13 +126,13 @@ func (c *Config) Complete(func(name string) bool) (err error) {
 	return c.Check()
 }
 
-// UseData selects a loaded data set as the one to learn from.
+// UseData selects set, which is in memory, as the data set to learn from.
 func (c *Config) UseData(set *dataset.Set) {
 	c.Data, c.Games, c.DataHash, c.set = set.Header, set.Header.Games, set.Sum(), set
 }
 
-// ExpectData selects a data set that will be generated later with the configuration d. Before the training
-// starts, UseData must be called with it.
+// ExpectData selects a data set that will be generated later, with the configuration d. When the data set exists,
+// UseData must be called with it before the training starts.
 func (c *Config) ExpectData(d *dataset.Config) {
 	c.Data, c.Games = dataset.SetHeader{Mode: d.Mode, Games: d.Games(), Seed: d.Seed}, d.Games()
 }

@@ -20,7 +20,7 @@ type Metrics struct {
 	Recall    float64 `json:"recall"`    // share of correct classes that are predicted
 }
 
-// counts are the sums from which Metrics are computed.
+// counts has the sums from which Metrics are computed.
 type counts struct {
 	loss                                float64
 	correct, predictions, truePositives int

@@ -17,7 +17,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// row is one decision of a data set. The inputs for the net are computed when needed, by replaying the game.
+// row is one decision of a game in a data set. The inputs for the net are computed when they are needed, by
+// replaying the game.
 type row struct {
 	gameIndex uint32
 	ply       uint8
@@ -91,8 +92,8 @@ func label(d *decisions.Decision, variant string) int16 {
 	return 0
 }
 
-// classify sets the class of each row from values, which has the label of each row. Each different label
-// becomes a class. Too many labels are an error.
+// classify sets the class of each row. values has the label of each row. Each different label becomes a class. If
+// there are more labels than a layer can have units, it returns an error.
 func (r *Rows) classify(values []int16, c *Config) error {
 	if c.Variant == VariantWL {
 		for i, v := range values {
@@ -142,7 +143,7 @@ func orderAsText(labels []int, lowest int) []int {
 	return ordered
 }
 
-// filler computes samples for a net from the rows of a data set. Each goroutine needs a filler of its own.
+// filler computes samples for a net from the rows of a data set. Each goroutine needs its own filler.
 type filler struct {
 	rows     *Rows
 	game     dataset.GameRecord

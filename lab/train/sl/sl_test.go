@@ -57,7 +57,7 @@ func trained(t testing.TB, tr *Training) (string, *Result) {
 	return runtest.Train[*Result](t, ready{&tr.config, tr})
 }
 
-// ready is the settings of a training that is already prepared.
+// ready has the settings of a training that is already prepared.
 type ready struct {
 	*Config
 	training *Training

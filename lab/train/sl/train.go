@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// The percentages of the rows that are used for validation and for the test. The others are for training.
+// The percentages of the rows that are used for validation and for the test. All others are used for training.
 const (
 	validatePercent = 10
 	testPercent     = 10
@@ -64,8 +64,8 @@ func (r *Result) String() string {
 		t.Loss, 100*t.Accuracy, 100*t.Precision, 100*t.Recall)
 }
 
-// Prepare computes the labels of the data set and returns a Training of a net with random weights. It fails
-// if the data set is too small.
+// Prepare computes the labels of the data set and returns a Training of a net with random weights. It returns an
+// error if the data set is too small.
 func (c *Config) Prepare(ctx context.Context, in run.Input) (run.Trainer, error) {
 	return newTraining(ctx, *c, c.set, in.Workers)
 }
@@ -103,7 +103,8 @@ func (t *Training) Progress() (done, all int) {
 	return t.progress.Epoch*len(t.train) + t.progress.Row, t.config.Epochs * len(t.train)
 }
 
-// Report adds a line of metrics after each epoch. It has the results on the rows for validation.
+// Report adds a line of metrics to f after each epoch. The line has the mean loss in the epoch, and the results on
+// the rows for validation.
 func (t *Training) Report(f *run.Folder) error {
 	if t.progress.Row > 0 {
 		return nil
@@ -115,7 +116,7 @@ func (t *Training) Report(f *run.Folder) error {
 	return err
 }
 
-// Finish tests the net on the rows for the test and writes the model and the plots to f. It returns a Result.
+// Finish tests the net on the rows for the test, and writes the model and the plots to f. It returns a *Result.
 func (t *Training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult, error) {
 	r := &Result{
 		Train: len(t.train), Classes: t.net.Sizes[len(t.net.Sizes)-1], Weights: t.net.ParamCount(),
@@ -148,8 +149,8 @@ func (t *Training) Header() model.Header {
 // stepBatches is the maximal number of batches in a step.
 const stepBatches = 256
 
-// Step trains on the next stepBatches batches, or on fewer at the end of an epoch. If ctx ends, it stops
-// after the current batch and returns the error of ctx.
+// Step trains on the next stepBatches batches, or on fewer at the end of an epoch. If ctx ends, it stops before the
+// next batch and returns the error of ctx.
 func (t *Training) Step(ctx context.Context) error {
 	// The order of an epoch depends only on that of the split, so that a resumed training has the same one.
 	for ; t.shuffledEpochs <= t.progress.Epoch; t.shuffledEpochs++ {

@@ -59,8 +59,8 @@ type Cluster struct {
 	forwardTo func(address string) // makes URL lead to address
 }
 
-// Start starts a NATS server with the configuration in page, with or without TLS. The server has the same URL
-// after Kill and Run. The end of the test kills the server.
+// Start starts a NATS server, with or without TLS. page is the Markdown text that contains its configuration. The
+// server keeps its URL after Kill and Run. It is killed at the end of the test.
 func Start(t testing.TB, page string, tls bool) *Cluster {
 	t.Helper()
 	c := &Cluster{t: t}
@@ -97,7 +97,7 @@ func (c *Cluster) Kill() {
 	c.cmd = nil
 }
 
-// confBlock returns the block of page that has the configuration of NATS.
+// confBlock returns the code block in the Markdown text page that has the configuration of NATS.
 func confBlock(t testing.TB, page string) string {
 	t.Helper()
 	data := kit.Get[[]byte](t)(os.ReadFile(page))
@@ -109,7 +109,8 @@ func confBlock(t testing.TB, page string) string {
 	return conf
 }
 
-// configure writes the configuration in page to a file, with the paths and ports of this test.
+// configure writes the configuration in the Markdown text page to a file, with the paths and ports of this test. tls
+// says whether the server uses TLS.
 func (c *Cluster) configure(page string, tls bool) {
 	c.t.Helper()
 	dir := c.t.TempDir()

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Script is what a scripted bot writes: one piece for each line that must be answered. If another answer is
-// due after the last piece, the bot exits.
+// Script is what a scripted bot writes: one piece for each line that must be answered. If a line must be answered
+// after the last piece was written, the bot exits.
 type Script struct {
 	Pieces []Piece
 }
@@ -24,7 +24,7 @@ type Piece struct {
 	Exit bool // exit after writing it
 }
 
-// Handled is what the process of a scripted bot writes to stderr after each answer.
+// Handled is the line that the process of a scripted bot writes to stderr after each answer. Tests wait for it.
 const Handled = "handled\n"
 
 // Asks reports whether a line of the referee must be answered.
@@ -33,8 +33,8 @@ func Asks(line []byte) bool {
 }
 
 // Run plays the bot. After each input line that must be answered, it writes the next piece of the script to out and
-// then calls handled. It returns at the end of the input in, at the line "bye", after a piece with Exit, or if a line
-// must be answered after the last piece.
+// then calls handled. It returns when the input ends, at the line "bye", after a piece with Exit, when a write fails,
+// and when a line must be answered after the last piece.
 func (s Script) Run(in io.Reader, out io.Writer, handled func()) {
 	lines := bufio.NewReaderSize(in, 8<<10)
 	for i := 0; ; {
@@ -60,9 +60,8 @@ func (s Script) Run(in io.Reader, out io.Writer, handled func()) {
 	}
 }
 
-// write writes the text of the piece. If p.Drip is set, only the text before the first LF is written in parts. The
-// text after it is written at once, because otherwise parts of it could arrive before or after the next line of the
-// referee.
+// write writes the text of the piece. If p.Drip is set, it writes the text before the first LF in parts. The rest is
+// written at once; otherwise parts of it could arrive before or after the next line of the referee.
 func (p Piece) write(out io.Writer) error {
 	rest := p.Text
 	if p.Drip {

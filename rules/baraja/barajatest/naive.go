@@ -41,15 +41,15 @@ var (
 	worth      = map[string]int{"1": 11, "3": 10, "12": 4, "11": 3, "10": 2}
 )
 
-// Rank and Suit return the parts of a card.
+// Rank returns the rank of a card, such as "12" for "12c". Suit returns its suit, such as "c".
 func Rank(card string) string { return card[:len(card)-1] }
 func Suit(card string) string { return card[len(card)-1:] }
 
-// Strength returns the strength of a card within its suit.
+// Strength returns the strength of a card within its suit; a higher number beats a lower one.
 func Strength(card string) int { return slices.Index(byStrength, Rank(card)) }
 
-// NewNaive returns a table on which each seat was dealt perSeat cards of pack, the shuffled cards. option has
-// the values of the game's options by name.
+// NewNaive returns a table on which each seat was dealt perSeat cards from pack, the shuffled cards. option has the
+// values of the game's options by name.
 func NewNaive(option map[string]string, pack []string, perSeat int) *Naive {
 	n, _ := strconv.Atoi(option["players"])
 	g := &Naive{Option: option, Seats: n, TrumpOnTable: true, EventCounts: map[string]int{}}
@@ -87,7 +87,7 @@ func (g *Naive) NotifyAll(format string, args ...any) {
 	}
 }
 
-// NewEvents returns the events that a seat got since the last call.
+// NewEvents returns the events that a seat got since the last call for that seat.
 func (g *Naive) NewEvents(seat int) []string {
 	told := g.unread[seat]
 	g.unread[seat] = nil
@@ -120,13 +120,13 @@ func InPackOrder(cards []string) []string {
 	return sorted
 }
 
-// RemoveCard returns the cards without one of them.
+// RemoveCard returns the given cards without the second argument.
 func RemoveCard(cards []string, card string) []string {
 	return slices.DeleteFunc(slices.Clone(cards), func(c string) bool { return c == card })
 }
 
-// Swaps returns the text of the move that exchanges a card of hand for the trump card, or nothing if no such move
-// is legal.
+// Swaps returns the text of the move that exchanges a card of hand for the trump card, as a list of one element. The
+// list is empty if there is no legal exchange.
 func (g *Naive) Swaps(hand []string) []string {
 	if g.Option["exchange"] == "no" || !g.TrumpOnTable {
 		return nil
@@ -165,7 +165,7 @@ func (g *Naive) PlayCard(card string) bool {
 	return len(g.Trick) == g.Seats
 }
 
-// Winner returns the index in the trick of the card that wins it.
+// Winner returns the index, in the current trick, of the card that wins the trick.
 func (g *Naive) Winner() int {
 	for _, suit := range []string{Suit(g.Trump), Suit(g.Trick[0])} {
 		for i := len(byStrength) - 1; i >= 0; i-- {
@@ -177,9 +177,9 @@ func (g *Naive) Winner() int {
 	panic("nobody wins")
 }
 
-// FinishTrick gives the trick to its winner. It calls song with the winner's seat, so that song can score the 12
-// and 11 that the winner may have declared in Tute. Then all seats draw, unless the game has ended. It reports
-// whether the game continues.
+// FinishTrick gives the trick to its winner. It calls song with the number of the winner's seat; in Tute, song can
+// then score a 12 and 11 that this seat has declared. Then all seats draw, unless the game has ended. FinishTrick
+// reports whether the game continues.
 func (g *Naive) FinishTrick(song func(winner int)) bool {
 	last := !slices.ContainsFunc(g.Hands, func(hand []string) bool { return len(hand) > 0 })
 	points := 0
@@ -282,7 +282,7 @@ func List(words []string) string {
 	return strings.Join(words, ",")
 }
 
-// View returns what a seat may know of the game, in the form of a view line of the protocol.
+// View returns what a seat may know of the game, as the text of a "view" line of the protocol.
 func (g *Naive) View(seat int) string {
 	var points, known []string
 	for other := range g.Seats {

@@ -16,7 +16,7 @@ const (
 	suits = 4
 )
 
-// Actions returns how many different moves a model numbers: 41 in Brisca, 45 in Tute.
+// Actions returns the number of actions, the different moves that a model numbers: 41 in Brisca, 45 in Tute.
 func (m Mode) Actions() int {
 	if m.Tute {
 		return SingAction + suits
@@ -47,7 +47,7 @@ func Bits40(s baraja.Set) (bits uint64) {
 	return bits
 }
 
-// Action returns the number by which models know a move: its index, from 0, in the list of all moves of the game; see
+// Action returns the number of m among the actions, all moves of the game that a model numbers from 0; see
 // Mode.Actions.
 func Action(m rules.Move) int {
 	switch {
@@ -59,8 +59,7 @@ func Action(m rules.Move) int {
 	return SingAction + int(m-tute.SingMove)
 }
 
-// FindMove returns the move in legal that has the number action, or false if there is none. At most one move
-// has it, because at most one exchange is legal at a time.
+// FindMove returns the move in legal that has the number action (see Action), or false if there is none.
 func FindMove(action int, legal []rules.Move) (rules.Move, bool) {
 	for _, m := range legal {
 		if Action(m) == action {
@@ -70,5 +69,6 @@ func FindMove(action int, legal []rules.Move) (rules.Move, bool) {
 	return 0, false
 }
 
-// SongMove returns the move of Tute that declares the 12 and 11 of a suit (a song). action is SingAction+suit.
+// SongMove returns the move of Tute that declares the 12 and 11 of a suit (a song). action must be SingAction plus
+// the suit.
 func SongMove(action int) rules.Move { return tute.SingMove + rules.Move(action-SingAction) }

@@ -2,8 +2,8 @@
 // positions with the history that an observer remembers, and numbers for cards and actions. Begin with Mode and
 // Position.
 //
-// The modes, the encodings and the algorithms follow R. Arjonilla, bachelor's thesis, UOC 2024. lab/README.md says where
-// they differ.
+// The modes, the encodings and the algorithms follow R. Arjonilla, bachelor's thesis, UOC 2024. lab/README.md says
+// where they differ.
 package cards
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// Mode is what a model is trained for: Brisca or Tute, the number of players, and whether they play in teams.
-// A model plays its mode with every combination of the other options. Mode is comparable.
+// Mode is what a model is trained for: the game, Brisca or Tute, the number of players, and whether they play in
+// teams. The other options are not part of it: a model plays with every combination of them. Mode is comparable.
 type Mode struct {
 	Tute       bool // the game is Tute; otherwise it is Brisca
 	FollowOnly bool // only for Tute, with its option followonly
@@ -71,7 +71,8 @@ func ParseMode(name string) (Mode, error) {
 	return Mode{}, fmt.Errorf("mode %q does not exist: try %s", name, strings.Join(ModeNames(), ", "))
 }
 
-// ModeOf returns the mode to which a variant belongs. It returns false if the game is neither Brisca nor Tute.
+// ModeOf returns the mode (game, number of players, teams or not) of a variant. It returns false if the game is
+// neither Brisca nor Tute.
 func ModeOf(v *rules.Variant) (Mode, bool) {
 	switch r := v.Rules.(type) {
 	case brisca.Rules:
@@ -86,7 +87,8 @@ func ModeOf(v *rules.Variant) (Mode, bool) {
 
 func modeOf(r baraja.TableRules) Mode { return Mode{Players: int(r.Players), Teams: r.Teams} }
 
-// Variant returns the variant of the mode with the optional rules r. It panics if r is not one of m.Rules.
+// Variant returns the variant of the mode with the optional rules r, which must be one of m.Rules. Otherwise it
+// panics.
 func (m Mode) Variant(r baraja.TableRules) *rules.Variant {
 	given := map[string]string{"players": strconv.Itoa(m.Players)}
 	for name, on := range map[string]bool{
@@ -107,8 +109,8 @@ func (m Mode) Variant(r baraja.TableRules) *rules.Variant {
 	return v
 }
 
-// Rules returns all combinations of the rules that are optional within a mode: 16 with two players, otherwise
-// 8. The index of a combination is its RuleBits.
+// Rules returns all combinations of the optional rules that the mode leaves open: 16 with two players, otherwise 8.
+// The index of a combination is its RuleBits.
 func (m Mode) Rules() (list []baraja.TableRules) {
 	for bits := range 1 << m.RuleCount() {
 		r := baraja.TableRules{Players: uint8(m.Players), Teams: m.Teams}
@@ -148,8 +150,8 @@ func (m Mode) Combinations(text string) ([]baraja.TableRules, error) {
 		text, m, AllRules, NoRules, m.RuleCount())
 }
 
-// CheckRules returns an error if there is no mode (a game with certain options) with the given name, or if its
-// method Combinations refuses rules.
+// CheckRules returns an error if mode is not the name of a Mode (a game with certain options), or if rules is not a
+// text that the method Combinations of this Mode accepts.
 func CheckRules(mode, rules string) error {
 	m, err := ParseMode(mode)
 	if err == nil {
@@ -158,7 +160,7 @@ func CheckRules(mode, rules string) error {
 	return err
 }
 
-// RuleCount returns the number of rules that are optional within the mode: 4 with two players, otherwise 3.
+// RuleCount returns the number of optional rules that the mode leaves open: 4 with two players, otherwise 3.
 func (m Mode) RuleCount() int {
 	if m.Players == 2 {
 		return 4
@@ -166,8 +168,8 @@ func (m Mode) RuleCount() int {
 	return 3
 }
 
-// RuleBits returns a number with one bit for each optional rule of r. Its binary digits, from the left, are
-// exchange, last10, blackhand and, with two players, hunt3.
+// RuleBits returns a number with one bit for each optional rule, which is 1 if r has the rule. The binary digits,
+// from the left, are exchange, last10, blackhand and, with two players, hunt3.
 func RuleBits(r baraja.TableRules) (bits int) {
 	rules := [...]bool{r.Exchange, r.Last10, r.BlackHand, r.Hunt3}
 	n := len(rules)

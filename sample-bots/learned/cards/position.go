@@ -39,8 +39,8 @@ func (p *Position) Layout(m Mode, r baraja.TableRules, pack [baraja.TableCards]b
 	}
 }
 
-// SetState sets p to the position s and reconstructs its history. It returns false if the game is neither
-// Brisca nor Tute.
+// SetState sets p to the position s and reconstructs the history as far as s shows it. It returns false if the game
+// is neither Brisca nor Tute.
 func (p *Position) SetState(s rules.State) bool {
 	switch s := s.(type) {
 	case *brisca.State:
@@ -63,7 +63,8 @@ func (p *Position) State() rules.State {
 	return &p.brisca
 }
 
-// Board returns the hands, the stock and the trick. The caller must not change them.
+// Board returns the table of the game: the hands, the stock and the trick. It is a part of p; the caller must not
+// change it.
 func (p *Position) Board() *baraja.Table {
 	if p.Mode.Tute {
 		return &p.tute.Table
@@ -98,7 +99,8 @@ func (p *Position) Playable() baraja.Set {
 	return p.brisca.Hands[p.brisca.Mover]
 }
 
-// Songs returns which declarations (songs) were made and scored in Tute. In Brisca it returns the zero value.
+// Songs returns the declarations of pairs (12 and 11 of a suit, called songs) that were made or scored in a game of
+// Tute. In Brisca it returns the zero value.
 func (p *Position) Songs() Songs {
 	if p.Mode.Tute {
 		return Songs{p.tute.DeclaredSuits, p.tute.SungSuits, p.tute.SongChoice}
@@ -106,7 +108,7 @@ func (p *Position) Songs() Songs {
 	return Songs{}
 }
 
-// Song returns the points for a declaration (a song) of the 12 and 11 of a suit in Tute: 40 in trumps,
+// Song returns the points in Tute for declaring the 12 and 11 of a suit (a song): 40 if the suit is trumps,
 // otherwise 20. In Brisca it returns 0.
 func (p *Position) Song(suit baraja.Suit) int16 {
 	if p.Mode.Tute {
@@ -115,7 +117,8 @@ func (p *Position) Song(suit baraja.Suit) int16 {
 	return 0
 }
 
-// Redeal deals the cards that a seat does not see at random, in agreement with what the seat knows.
+// Redeal deals the cards that a seat does not see at random. The new cards agree with everything that the seat
+// knows.
 func (p *Position) Redeal(seat int, r *rules.Rand) {
 	if p.Mode.Tute {
 		p.tute.Redeal(seat, r)
@@ -124,7 +127,7 @@ func (p *Position) Redeal(seat int, r *rules.Rand) {
 	}
 }
 
-// Apply makes a legal move without updating p.History. log may be nil.
+// Apply makes a legal move, but does not update p.History. It records what happens in log, which may be nil.
 func (p *Position) Apply(m rules.Move, log *rules.Log) {
 	if p.Mode.Tute {
 		p.tute.Apply(m, log)
@@ -181,8 +184,8 @@ func (p *Position) Outcome(seat int) int {
 	return standing
 }
 
-// Table returns the table in a state of Brisca or Tute. It is a part of s, not a copy. For other games it
-// returns nil.
+// Table returns the table (hands, stock and trick) of s if s is a state of Brisca or Tute. It is a part of s, not a
+// copy. For other games it returns nil.
 func Table(s rules.State) *baraja.Table {
 	switch s := s.(type) {
 	case *brisca.State:
@@ -193,26 +196,27 @@ func Table(s rules.State) *baraja.Table {
 	return nil
 }
 
-// Songs has the declarations (songs) of the 12 and 11 of a suit that were made and scored in a game of Tute. It is
-// comparable.
+// Songs has the declarations of pairs (12 and 11 of a suit, called songs) in a game of Tute: which were made in the
+// present trick, and which have scored. It is comparable.
 type Songs struct {
 	DeclaredSuits [baraja.TableSeats]uint8 // by seat: 1 plus the suit declared in this trick, or 0
 	ScoredSuits   uint8                    // suits whose song was scored, one bit for each
 	ChoiceSuits   uint8                    // suits of which the seat to move must choose one to declare, one bit for each
 }
 
-// History has what all seats know of the earlier course of a game and a single position does not show. The
-// zero value belongs to the first position of a game.
+// History has facts about the earlier course of a game that all seats know, but that a single position does not
+// show. The zero value belongs to the first position of a game.
 type History struct {
 	// PlayedCards is the set of the cards played so far, including those of the current trick.
 	PlayedCards baraja.Set
-	// ScoredSongs has, by seat, the suits whose declaration (song) in Tute has scored, one bit for each.
+	// ScoredSongs has, by seat, one bit for each suit. The bit is set if the seat has declared the 12 and 11 of the
+	// suit (a song of Tute) and has scored for it.
 	ScoredSongs [baraja.TableSeats]uint8
 }
 
 // reconstructHistory returns the history of a position that was not reached by Play. A position does not say which
-// seat has scored the declared 12 and 11 of a suit. It is the seat that has played the 12 or is known to hold it,
-// because a seat declares only cards of its own hand.
+// seat has scored a pair (the declared 12 and 11 of a suit). A seat declares only cards of its own hand, so this is
+// the seat that has played the 12 or is known to hold it.
 func (p *Position) reconstructHistory() History {
 	t := p.Board()
 	w := History{PlayedCards: baraja.SetOf(t.Pack[:t.PlayedCount])}
@@ -232,8 +236,8 @@ func (p *Position) reconstructHistory() History {
 	return w
 }
 
-// SungSuits returns the suits whose 12 and 11 a seat of Tute has scored in earlier tricks or, according to s,
-// declared in this trick. It has one bit for each suit.
+// SungSuits returns the suits whose 12 and 11 the seat has declared in a game of Tute, with one bit for each suit:
+// those that it has scored in earlier tricks and the one that, according to s, it has declared in this trick.
 func (w *History) SungSuits(s *Songs, seat int) uint8 {
 	sung := w.ScoredSongs[seat]
 	if d := s.DeclaredSuits[seat]; d != 0 {

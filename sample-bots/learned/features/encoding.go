@@ -10,14 +10,15 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// Encodings of a position.
+// The names of the encodings of a position as inputs of a net.
 const (
-	// Scaled has one input for each possible suit of a card, and numbers from 0 to 1 for everything else:
-	// 56 to 76 inputs including the action.
+	// Scaled is the encoding in which the suit of a card is one of several inputs that are 0 or 1, and everything
+	// else is a number from 0 to 1. It has 56 to 76 inputs including the action.
 	Scaled = "scaled"
-	// Unscaled has only inputs that are 0 or 1: 160 to 207 including the action.
+	// Unscaled is the encoding in which all inputs are 0 or 1. It has 160 to 207 inputs including the action.
 	Unscaled = "unscaled"
-	// Genetic is Unscaled without the points and the action: 112 inputs in Brisca with two players.
+	// Genetic is like Unscaled, but without the points and the action. It has 112 inputs in Brisca with two
+	// players.
 	Genetic = "genetic"
 )
 
@@ -29,10 +30,10 @@ const (
 	all40     = 1<<baraja.TableCards - 1
 )
 
-// Encoder encodes positions of a mode, a game with certain options, as inputs of a net. The inputs are, in
-// this order: the trump card; the cards of the trick from the leader on, with zeros for missing ones; the
-// hand; in Tute the suits whose 12 and 11 each seat has declared, the own seat first; the played cards; the
-// points, the own seat first; the optional rules; the action.
+// Encoder encodes positions of one mode (a game with certain options) as inputs of a net. The inputs are, in this
+// order: the trump card; the cards of the trick, the first one first, with zeros for missing ones; the hand; in
+// Tute the suits whose 12 and 11 each seat has declared; the played cards; the points; the optional rules; the
+// action. Where there are inputs for each seat, the own seat comes first.
 type Encoder struct {
 	Mode   cards.Mode
 	bits   bool // inputs are 0 or 1 instead of numbers between
@@ -72,7 +73,7 @@ func (e *Encoder) count() int {
 	return n
 }
 
-// Inputs returns the number of inputs.
+// Inputs returns the number of inputs of the net.
 func (e *Encoder) Inputs() int { return e.inputs }
 
 // ActionInput returns the number of the input that is 1 for the given action. The encoding must include the action.
@@ -83,7 +84,7 @@ func (e *Encoder) PlayedInput(c baraja.Card) int {
 	return e.inputs - e.Mode.RuleCount() - baraja.TableCards + cards.Index(c)
 }
 
-// AppendState adds to s the inputs for what a seat may know of p. It does not add the action.
+// AppendState adds to s the inputs for what the given seat may know of p. It adds no input for the action.
 func (e *Encoder) AppendState(s *net.Inputs, p *cards.Position, seat int) {
 	t, songs := p.Board(), p.Songs()
 	a := adder{s: s, bits: e.bits}
@@ -119,7 +120,7 @@ func (e *Encoder) addPoints(a *adder, t *baraja.Table, seat int) {
 	}
 }
 
-// adder appends the parts of an encoding to s, one after another.
+// adder appends the parts of an encoded position to s, one after another.
 type adder struct {
 	s    *net.Inputs
 	next int // number of the first input of the next part
@@ -161,7 +162,7 @@ func (a *adder) skipCard() {
 	}
 }
 
-// addSet adds a set of cards. If inputs are bits, it adds an input for each card. Otherwise it adds a single input.
+// addSet adds the inputs for a set of cards: one for each card if all inputs are 0 or 1, otherwise a single number.
 func (a *adder) addSet(set baraja.Set) {
 	if !a.bits {
 		a.addNumber(float32(float64(cards.Bits40(set)) / all40))
@@ -173,8 +174,8 @@ func (a *adder) addSet(set baraja.Set) {
 	a.next += baraja.TableCards
 }
 
-// addBits adds x, a number of n bits. If inputs are bits, it adds an input for each bit, the lowest first.
-// Otherwise it adds a single input.
+// addBits adds the inputs for x, a number of n bits: one for each bit, the lowest first, if all inputs are 0 or 1.
+// Otherwise it adds a single number.
 func (a *adder) addBits(x uint64, n int) {
 	if !a.bits {
 		a.addNumber(float32(x) / float32(uint64(1)<<n-1))

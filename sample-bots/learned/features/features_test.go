@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// TestInputs checks the numbers of inputs: 160 to 207 bits as in table 9 of the thesis, 56 to 76 scaled and 112 to 155
-// genetic ones as in its program. The tables of the thesis have other numbers of scaled inputs, 61 to 91.
+// TestInputs checks the numbers of inputs: 160 to 207 bits as in table 9 of the thesis, 56 to 76 scaled and 112 to
+// 155 genetic ones as in its program. The tables of the thesis have other numbers of scaled inputs, 61 to 91.
 func TestInputs(t *testing.T) {
 	var got strings.Builder
 	for _, m := range cards.Modes() {

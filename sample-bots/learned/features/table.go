@@ -49,14 +49,15 @@ func NewCompleteEncoder(m cards.Mode) CompleteEncoder {
 	return t
 }
 
-// Inputs returns the number of inputs.
+// Inputs returns the number of inputs of the net.
 func (e *CompleteEncoder) Inputs() int { return e.inputs }
 
-// Places says, for one position, where each suit is among the inputs and outputs of the net. Trumps have place 0.
+// Places has, for each suit in one position, the place of the suit among the inputs and outputs of the net. Trumps
+// have place 0.
 type Places [suits]uint8
 
-// Output returns the number of the net's output for an action. It is the number of the action with the suit
-// replaced by its place.
+// Output returns the number of the net's output for an action (see cards.Action). It is the number of the action,
+// with the suit of the card replaced by its place.
 func (p *Places) Output(action int) int {
 	switch {
 	case action < cards.ExchangeAction:
@@ -68,8 +69,9 @@ func (p *Places) Output(action int) int {
 	return cards.SingAction + int(p[action-cards.SingAction])
 }
 
-// Append appends to ones the numbers of the inputs that are 1 for what the seat to move knows of p; all
-// others are 0. It also returns the places of the suits, by which Places.Output finds the outputs.
+// Append encodes for the net what the player to move knows of position p. Each input of the net is 0 or 1. Append
+// appends the indexes of the inputs that are 1 to ones, and returns the extended slice. It also returns the places
+// that it gave to the suits. The caller needs them to find the outputs of the net with Places.Output.
 func (e *CompleteEncoder) Append(ones []uint16, p *cards.Position) ([]uint16, Places) {
 	t, songs := p.Board(), p.Songs()
 	seat, players := int(t.Mover), e.mode.Players
@@ -116,8 +118,8 @@ func (e *CompleteEncoder) Append(ones []uint16, p *cards.Position) ([]uint16, Pl
 	return a.ones, a.places
 }
 
-// winningCards returns the cards that would become the best of the trick. If the seat leads, it returns the
-// cards of its hand that no unseen card of the same suit beats.
+// winningCards returns the cards that would become the best of the trick. If the trick is empty, it returns the
+// cards in the hand of the seat for which no unseen card of the same suit is better.
 func winningCards(t *baraja.Table, seat int) (cards baraja.Set) {
 	if t.TrickSize > 0 {
 		return baraja.BeatingCards(t.Trumps(), t.Best)
@@ -137,8 +139,8 @@ func winningCards(t *baraja.Table, seat int) (cards baraja.Set) {
 
 const suitSetCount = 1 << ranks
 
-// strengthBits converts a set of cards of one suit from the order of cards.Bits40 to the order of strength:
-// the highest bit of the result stands for the strongest card.
+// strengthBits converts a set of cards of one suit from the order of cards.Bits40, its index, to the order of
+// strength: the highest bit of the result stands for the strongest card.
 var strengthBits = func() (table [suitSetCount]uint16) {
 	for set := range table {
 		for i := range ranks {
@@ -150,9 +152,9 @@ var strengthBits = func() (table [suitSetCount]uint16) {
 	return table
 }()
 
-// suitPlaces orders the suits for the seat to move: first trumps, then the suit led, then the others by
-// their strongest cards in hand and, if these are equal, by those played. hand and seen, the played cards,
-// are sets in the form of cards.Bits40.
+// suitPlaces returns the places of the suits for the seat to move: first trumps, then the suit that was led, then
+// the others by their strongest cards in hand or, if these are equal, by their played cards. hand and seen (the
+// played cards) are sets in the form of cards.Bits40.
 func suitPlaces(t *baraja.Table, hand, seen uint64) (p Places) {
 	var weight [suits]uint32
 	for suit := range suits {
@@ -172,7 +174,7 @@ func suitPlaces(t *baraja.Table, hand, seen uint64) (p Places) {
 	return p
 }
 
-// lister appends the numbers of the inputs that are 1 to ones, one part of the encoding after another.
+// lister encodes a position, one part after another. It appends the numbers of the inputs that are 1 to ones.
 type lister struct {
 	ones   []uint16
 	next   int // number of the first input of the next part

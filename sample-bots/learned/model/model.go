@@ -18,7 +18,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// magic is the beginning of the first line of a model file. The checksum of the second line, the header, follows it.
+// magic is the beginning of the first line of a model file. In this line, the checksum of the second line, which is
+// the header, follows it.
 const magic = "timba-model 1"
 
 // Limits for a file.
@@ -87,14 +88,14 @@ func Write(w io.Writer, h Header, body func(io.Writer) error) error {
 	return z.Close()
 }
 
-// Body reads the part of a model file after the header. The reader must call CheckEnd after it has read everything.
+// Body reads the part of a model file after the header. After the last read, the caller must call CheckEnd.
 type Body struct {
 	r         *bufio.Reader
 	remaining int64 // number of bytes that may still be read
 }
 
-// Read reads the header of a model file from r, and returns it with a reader of the rest. It returns an error
-// if the header is damaged or invalid.
+// Read reads the header of a model file from r, and returns it with a reader of the rest. It returns an error if
+// the header is damaged or not valid.
 func Read(r io.Reader) (Header, *Body, error) {
 	h, err := readHeader(&r)
 	if err != nil {
@@ -162,7 +163,7 @@ func (b *Body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// CheckEnd returns an error if the body has more bytes than were read, or its checksum is wrong.
+// CheckEnd returns an error if the body has more bytes than were read, or if its checksum is wrong.
 func (b *Body) CheckEnd() error {
 	switch _, err := b.r.ReadByte(); {
 	case err == nil:
@@ -173,7 +174,8 @@ func (b *Body) CheckEnd() error {
 	return nil
 }
 
-// DamageError wraps err, which occurred while the body of a model was read: its text is that the body is damaged.
+// DamageError returns an error that wraps err and says that the body of the model is damaged. err must have
+// occurred while the body was read.
 func DamageError(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF

@@ -30,8 +30,8 @@ const (
 	Linear  Output = "linear"  // the sums themselves
 )
 
-// Net is a dense neural net. Layer k, counted from 0, has Sizes[k] inputs and Sizes[k+1] units. Units of all
-// layers but the last apply max(0, x).
+// Net is a dense neural net. Layer k, counted from 0, has Sizes[k] inputs and Sizes[k+1] units. The units apply
+// max(0, x) to their sums, except in the last layer, which applies Output.
 type Net struct {
 	Sizes  []int
 	Output Output
@@ -58,8 +58,8 @@ func New(sizes []int, out Output) (*Net, error) {
 	return n, nil
 }
 
-// CheckSizes returns an error if a net cannot have these sizes: there must be 1 to MaxLayers layers with 1 to
-// MaxUnits units each.
+// CheckSizes returns an error if no net can have layers of these sizes: there must be 1 to MaxLayers layers with 1
+// to MaxUnits units each.
 func CheckSizes(sizes []int) error {
 	if len(sizes) < 2 || len(sizes) > MaxLayers+1 {
 		return fmt.Errorf("net: layers %q: 1 to %d layers behind the inputs are possible", FormatSizes(sizes), MaxLayers)
@@ -77,7 +77,7 @@ func FormatSizes(sizes []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(sizes), " ", "-"), "[]")
 }
 
-// ParseSizes parses the format of FormatSizes, such as "50-25".
+// ParseSizes parses sizes in the format of FormatSizes, such as "50-25".
 func ParseSizes(text string) (sizes []int, err error) {
 	for word := range strings.SplitSeq(text, "-") {
 		n, err := strconv.Atoi(word)
@@ -89,8 +89,8 @@ func ParseSizes(text string) (sizes []int, err error) {
 	return sizes, nil
 }
 
-// Randomize sets the weights as Glorot and Bengio (2010) do: uniformly distributed between -l and l, where l
-// is the square root of 6 / (inputs + units). It sets the biases to 0.
+// Randomize sets the weights at random, as Glorot and Bengio (2010) do: uniformly distributed between -l and l. In
+// each layer, l is the square root of 6 / (inputs + units). It sets the biases to 0.
 func (n *Net) Randomize(r *rules.Rand) {
 	for k, genes := range n.layers {
 		in, out := n.Sizes[k], n.Sizes[k+1]
@@ -117,7 +117,7 @@ func (n *Net) ParamCount() (count int) {
 	return count
 }
 
-// Clone returns an independent copy.
+// Clone returns a copy that shares no memory with n.
 func (n *Net) Clone() *Net {
 	c := &Net{Sizes: n.Sizes, Output: n.Output}
 	for _, genes := range n.layers {
@@ -156,7 +156,7 @@ func (n *Net) NewWorkspace() *Workspace {
 	return w
 }
 
-// Inputs lists the inputs of a net that are not 0: the numbers of the inputs and their values.
+// Inputs has the inputs of a net that are not 0: the indices and the values of these inputs.
 type Inputs struct {
 	Index []uint16
 	Value []float32 // Value[i] is the value of input Index[i]
@@ -165,14 +165,15 @@ type Inputs struct {
 // Reset removes all inputs. It retains the memory of the slices.
 func (s *Inputs) Reset() { s.Index, s.Value = s.Index[:0], s.Value[:0] }
 
-// Add sets the input with the given number to x. It must not have been set since Reset. If x is 0, Add does nothing.
+// Add sets the input with the given index to x. That input must not have been set since the last Reset. If x is 0,
+// Add does nothing.
 func (s *Inputs) Add(input int, x float32) {
 	if x != 0 {
 		s.Index, s.Value = append(s.Index, uint16(input)), append(s.Value, x)
 	}
 }
 
-// Forward returns the outputs of the net for the inputs in. The slice belongs to w and is valid until the
+// Forward returns the outputs of the net for the given inputs. It computes them in w. The slice is valid until the
 // next use of w.
 func (n *Net) Forward(w *Workspace, in *Inputs) []float32 {
 	n.StartSums(w)
@@ -182,19 +183,19 @@ func (n *Net) Forward(w *Workspace, in *Inputs) []float32 {
 	return n.Outputs(w)
 }
 
-// StartSums sets w.FirstSums to the sums for inputs that are all 0, which are the biases of the first layer.
+// StartSums sets w.FirstSums to the sums for inputs that are all 0. These are the biases of the first layer.
 func (n *Net) StartSums(w *Workspace) {
 	_, b := n.Layer(0)
 	copy(w.FirstSums, b)
 }
 
-// AddInput adds to w.FirstSums what the input with the given number contributes if its value is x.
+// AddInput adds the input with the given index and the value x to the sums in w.FirstSums.
 func (n *Net) AddInput(w *Workspace, input int, x float32) {
 	axpy(x, n.InputWeights(input), w.FirstSums)
 }
 
-// Outputs returns the outputs of the net for the sums in w.FirstSums, which StartSums and AddInput set. The
-// slice is valid until the next use of w. It leaves FirstSums unchanged, unless the net has a single layer.
+// Outputs returns the outputs of the net for the sums in w.FirstSums, which StartSums and AddInput set. The slice
+// is valid until the next use of w. If the net has a single layer, Outputs changes FirstSums.
 func (n *Net) Outputs(w *Workspace) []float32 {
 	last := len(n.layers) - 1
 	out := w.sums[last]
@@ -205,8 +206,9 @@ func (n *Net) Outputs(w *Workspace) []float32 {
 	return out
 }
 
-// HiddenOutputs returns the outputs of the layer before the last for the sums in w.FirstSums, which it leaves
-// unchanged. For a net of a single layer it returns FirstSums. The slice is valid until the next use of w.
+// HiddenOutputs returns the outputs of the layer before the last for the sums in w.FirstSums. If the net has a
+// single layer, it returns FirstSums itself. It does not change FirstSums. The slice is valid until the next use of
+// w.
 func (n *Net) HiddenOutputs(w *Workspace) []float32 {
 	if len(n.layers) == 1 {
 		return w.FirstSums
@@ -224,7 +226,8 @@ func (n *Net) HiddenOutputs(w *Workspace) []float32 {
 	return from
 }
 
-// forwardTo computes the sums of layer k for the inputs in from, and stores them in to.
+// forwardTo computes the weighted sums of the units of layer k. from has the inputs of the layer, and to gets the
+// sums.
 func (n *Net) forwardTo(k int, from, to []float32) {
 	weights, b := n.Layer(k)
 	copy(to, b)
@@ -236,8 +239,8 @@ func (n *Net) forwardTo(k int, from, to []float32) {
 	}
 }
 
-// OutputSum returns the sum of one unit of the last layer, before n.Output is applied to it. hidden is the result
-// of HiddenOutputs.
+// OutputSum returns the weighted sum of one unit of the last layer, before n.Output is applied to it. hidden must
+// be the result of HiddenOutputs.
 func (n *Net) OutputSum(hidden []float32, unit int) float32 {
 	last := len(n.layers) - 1
 	if last == 0 {

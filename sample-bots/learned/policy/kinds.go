@@ -31,8 +31,8 @@ const (
 	worths       = 6
 )
 
-// kinds sets v to the key and the legal actions of the seat to move in p, as the abstraction Kinds defines
-// them. legal has the legal moves of p.
+// kinds sets v to the key and the legal actions of the seat to move in p, as the abstraction Kinds defines them: it
+// replaces cards by kinds of cards. legal has the legal moves of p.
 func (v *View) kinds(p *cards.Position, legal []rules.Move) {
 	t := p.Board()
 	seat := int(t.Mover)
@@ -80,8 +80,8 @@ func kindOfOther(m rules.Move) int {
 	return kindSing
 }
 
-// worth returns the class of a card by its points, from 0 to 5, for the keys of the abstraction Kinds.
-// pairs has the cards of pairs of 12 and 11 that were not scored. tute is set if the game is Tute.
+// worth returns the class of a card by its points, from 0 to 5, for the keys of the abstraction Kinds. pairs has
+// the cards that belong to pairs (12 and 11 of a suit) that were not scored. tute is set if the game is Tute.
 func worth(c baraja.Card, pairs baraja.Set, tute bool) int {
 	switch baraja.Value(c) {
 	case 0:
@@ -102,7 +102,8 @@ func worth(c baraja.Card, pairs baraja.Set, tute bool) int {
 	return 2
 }
 
-// situation returns the part of a key of the abstraction Kinds that does not depend on the legal actions.
+// situation returns the part of a key of the abstraction Kinds that does not depend on the legal actions of the
+// seat to move.
 func situation(p *cards.Position) uint64 {
 	t := p.Board()
 	limit := 3
@@ -160,8 +161,9 @@ func potClass(pot uint8) uint64 {
 	return 3
 }
 
-// detail returns a number for the key: in phase 0, while cards are drawn, 0; in phase 1, before the last
-// draw, the class of the trump card by its points; in phase 2 the size of the hand minus 1, at most 3.
+// detail returns a part of a key that depends on the phase of the game: 0 in phase 0, while cards are drawn; the
+// class of the trump card by its points in phase 1, before the last draw; the size of the hand minus 1, at most 3,
+// in phase 2.
 func detail(t *baraja.Table) uint64 {
 	switch value := baraja.Value(t.Trump); {
 	case phase(t) == 2:

@@ -23,14 +23,15 @@ func (k Keys) Encoding() string {
 
 const alike = "alike"
 
-// Model is a trained agent, with the Keys that define how it sees positions.
+// Model is a trained agent as it is stored in a file. Its Keys define what the agent sees of a position.
 type Model struct {
 	Keys
 	Agent
 	Header model.Header
 }
 
-// KeysOf returns the Keys that a model's header describes in its fields Variant and Encoding. It does not check them.
+// KeysOf returns the Keys, which define what a learner sees of a position. variant and encoding are the fields
+// Variant and Encoding of a model's header. KeysOf does not check whether the Keys are valid; Keys.Check does.
 func KeysOf(variant, encoding string) Keys {
 	k := Keys{Variant: variant}
 	for word := range strings.SplitSeq(encoding, ",") {
@@ -43,8 +44,8 @@ func KeysOf(variant, encoding string) Keys {
 	return k
 }
 
-// Read reads from body the model with the header h, whose agent sees positions by k. It returns an error if k
-// is invalid or the body is damaged.
+// Read reads from body the model that has the header h. k defines what its agent sees of a position. It returns an
+// error if k is not valid or the body is damaged.
 func Read(h model.Header, k Keys, body *model.Body) (*Model, error) {
 	m := &Model{Header: h, Keys: k}
 	if err := m.read(body); err != nil {
@@ -70,13 +71,13 @@ func (m *Model) read(body io.Reader) error {
 	return err
 }
 
-// IndexDefect is the name of a defect of R. Arjonilla's program that a model can reproduce. The program takes
-// the index of the chosen card among the legal moves, and plays the card at that index of the hand, even if
-// it is not legal.
+// IndexDefect is the name of a defect of R. Arjonilla's program that a model can reproduce. The program takes the
+// index of the chosen card among the legal moves, and then plays the card that has this index in the hand, even if
+// that is not legal.
 const IndexDefect = "index"
 
-// Move returns the model's move in p, and whether the model has learned this state. legal has the legal
-// moves, and v is memory that Move overwrites. If the model has IndexDefect, the move may be illegal.
+// Move returns the model's move in p, and whether the model has learned the state. legal has the legal moves. v is
+// memory, which Move overwrites. If the model has the defect IndexDefect, the move may be illegal.
 func (m *Model) Move(v *View, p *cards.Position, legal []rules.Move, r *rules.Rand) (rules.Move, bool) {
 	m.Observe(v, p, legal)
 	action, known := m.Agent.Choose(v, r)
@@ -87,8 +88,9 @@ func (m *Model) Move(v *View, p *cards.Position, legal []rules.Move, r *rules.Ra
 	return move, known
 }
 
-// MoveByHandIndex reproduces the error that IndexDefect describes: it returns the move of the card in the hand at the
-// index that m has among the legal moves. In Tute that move may be illegal. If m does not play a card, it returns m.
+// MoveByHandIndex reproduces the defect that IndexDefect names. It takes the index that the card m has among the
+// legal moves, and returns the card that has this index in the hand. In Tute that move may be illegal. If m does
+// not play a card, it returns m.
 func MoveByHandIndex(m rules.Move, legal []rules.Move, t *baraja.Table) rules.Move {
 	if m >= baraja.SwapMove {
 		return m
@@ -103,21 +105,21 @@ func MoveByHandIndex(m rules.Move, legal []rules.Move, t *baraja.Table) rules.Mo
 	return m
 }
 
-// Memory is what an agent has learned about states: a Policy, or the table of a training in progress.
+// Memory is what an agent has learned about states. It is a Policy, or the table of a training in progress.
 type Memory interface {
-	// Best returns the best legal action in the state with the key k. known is false if it knows no legal
-	// action for the state. legal has one bit for each action.
+	// Best returns the best of the legal actions in the state with the key k. known is false if nothing is known
+	// about them. legal has one bit for each action.
 	Best(k Key, legal uint64) (action uint8, known bool)
 }
 
-// Agent chooses an action by what was learned about the state.
+// Agent chooses an action by what it has learned about the state.
 type Agent struct {
 	States Memory
 	Votes  Memory // for unknown states, by View.FallbackKey; nil except in the variant ManyStates
 }
 
-// Choose returns the best action in the state that v describes; known reports whether a.States knows one. If it
-// does not, Choose returns the best action by a.Votes or, if a.Votes knows none, a random legal action.
+// Choose returns the best action in the state that v describes. known reports whether a.States knows the state. If
+// not, Choose returns the best action by a.Votes or, if that knows none either, a random legal action.
 func (a *Agent) Choose(v *View, r *rules.Rand) (action uint8, known bool) {
 	if action, known = a.States.Best(v.Key, v.Legal); known {
 		return action, true

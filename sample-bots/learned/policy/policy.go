@@ -11,14 +11,15 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// Policy has the best action for each state that was learned. For each shard, a part of the keys, it has a sorted
-// list of words: the high bits of a key and, in the lowest byte, the action.
+// Policy has the best action for each state that was learned. For each shard (a part of the keys) it has a sorted
+// list of words. A word has the high bits of a key and, in the lowest byte, the action.
 type Policy struct {
 	shards [Shards][]uint64
 	width  int
 }
 
-// A choice is the low byte of a word. Usually it is the best action of the state. There are two exceptions:
+// A choice is the low byte of a word in a Policy. Usually it is the best action of the state. There are two
+// exceptions:
 //
 //   - If untried actions count as 0 and the means of all tried actions are negative, an untried action is
 //     best. The policy then has a choice with triedFlag for each tried action, the best first.
@@ -29,15 +30,15 @@ const (
 	drawnFlag  = 1 << 7
 )
 
-// A policy stores only some of the highest bytes of Key.Rest: as many that at most 1 of 1024 unknown states is
-// mistaken for a known one.
+// A policy stores only some of the highest bytes of Key.Rest. There are enough of them that at most 1 of 1024
+// unknown states is mistaken for a known one.
 const (
 	minWidth   = 3
 	maxWidth   = RestBits / 8
 	chanceBits = 10 // the chance of such an error is 2^-chanceBits
 )
 
-// widthOf returns how many bytes of each key a policy with the given number of states stores.
+// widthOf returns how many bytes of each key a policy stores if it has the given number of states.
 func widthOf(states int) int {
 	width := minWidth
 	for width < maxWidth && states > 1<<(shardBits+8*width-chanceBits) {
@@ -48,8 +49,8 @@ func widthOf(states int) int {
 
 func highBytes(rest uint64, width int) uint64 { return rest >> (RestBits - 8*width) }
 
-// Best implements Memory. It returns the best legal action in the state with the key k. known is false if the
-// policy has no legal action for the state.
+// Best implements Memory. It returns the best of the legal actions in the state with the key k. known is false if
+// the policy has no legal action for this state. legal has one bit for each action.
 func (p *Policy) Best(k Key, legal uint64) (action uint8, known bool) {
 	words, rest := p.shards[k.Shard()], highBytes(k.Rest(), p.width)
 	i, _ := slices.BinarySearchFunc(words, rest, func(word, rest uint64) int { return cmp.Compare(word>>choiceBits, rest) })
@@ -84,7 +85,7 @@ func (p *Policy) Len() (n int) {
 	return n
 }
 
-// countStates returns the number of states, which is the number of different keys, in the sorted list words.
+// countStates returns the number of states in a sorted list of words, which is the number of different keys.
 func countStates(words []uint64) (n int) {
 	for i, word := range words {
 		if i == 0 || word>>choiceBits != words[i-1]>>choiceBits {
@@ -94,7 +95,7 @@ func countStates(words []uint64) (n int) {
 	return n
 }
 
-// ReadPolicy reads a policy in the format of Writer. It returns an error if the data are damaged.
+// ReadPolicy reads a policy that Writer has written. It returns an error if the data are damaged.
 func ReadPolicy(r io.Reader) (*Policy, error) {
 	var size [4]byte
 	if _, err := io.ReadFull(r, size[:1]); err != nil {
@@ -131,7 +132,7 @@ func readWords(b []byte, width int) []uint64 {
 	return words
 }
 
-// isSorted reports whether the keys of words increase. Words for the tried actions of one state may have the same
+// isSorted reports whether the keys of words ascend. Words for the tried actions of one state may have the same
 // key.
 func isSorted(words []uint64) bool {
 	for i := 1; i < len(words); i++ {

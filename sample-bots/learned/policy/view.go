@@ -23,10 +23,11 @@ const (
 	// OneState is the variant whose keys contain everything that a player knows. The study calls it MC-OS.
 	OneState = "os"
 	// ManyStates is the variant whose keys contain the trump card, the cards in the trick, the hand, the pairs of
-	// 12 and 11 declared or scored, the cards played and the rules. For an unknown key it uses the most frequent
-	// best action among the keys with the same trump card, trick and hand. The study calls it MC-MS.
+	// 12 and 11 declared or scored, the cards played and the rules. If a key is unknown, the known keys with the
+	// same trump card, trick and hand vote for their best actions, and the action with the most votes is used. The
+	// study calls this variant MC-MS.
 	ManyStates = "ms"
-	// Abstract is the variant whose keys contain only the facts that the learner's abstraction selects.
+	// Abstract is the variant whose keys contain only some facts, which an abstraction such as Kinds selects.
 	Abstract = "as"
 )
 
@@ -36,24 +37,24 @@ func Variants() []string { return []string{OneState, ManyStates, Abstract} }
 const (
 	// Hand retains the trump card, the cards in the trick and the hand. ManyStates also uses it for unknown keys.
 	Hand = "hand"
-	// Kinds retains kinds of cards, such as "a low trump", instead of cards; kinds.go defines them.
+	// Kinds retains kinds of cards, such as "a low trump", instead of cards. The file kinds.go defines them.
 	Kinds = "kinds"
 )
 
 // Abstractions returns the names of the abstractions.
 func Abstractions() []string { return []string{Kinds, Hand} }
 
-// Keys defines how a learner sees positions: what the key of a state contains. It is comparable. Check
-// reports whether it is valid.
+// Keys defines what a learner sees of a position: what the key of a state contains. Keys is comparable. Check
+// reports whether a value is valid.
 type Keys struct {
 	Variant     string `json:"variant"`
 	Abstraction string `json:"abstraction,omitempty"` // only for the variant Abstract
-	// Alike makes positions the same state if they differ only in which suit is which, apart from the trump
-	// suit. It has no effect with the abstraction Kinds.
+	// Alike makes two positions the same state if they differ only in the names of the suits other than trumps. It
+	// has no effect with the abstraction Kinds.
 	Alike bool `json:"alike,omitempty"`
 }
 
-// Check returns an error if k does not exist: the variant or the abstraction is unknown, or there is an
+// Check returns an error if k is not valid: if the variant or the abstraction is unknown, or if there is an
 // abstraction although the variant uses none.
 func (k Keys) Check() error {
 	if !slices.Contains(Variants(), k.Variant) {
@@ -68,10 +69,11 @@ func (k Keys) Check() error {
 	return nil
 }
 
-// HasKinds reports whether the actions are kinds of cards instead of cards.
+// HasKinds reports whether the actions are kinds of cards instead of single cards.
 func (k Keys) HasKinds() bool { return k.Variant == Abstract && k.Abstraction == Kinds }
 
-// ParseKeys returns the Keys with a short name: OneState, or an abstraction. Agents of a genetic search use them.
+// ParseKeys returns the Keys with a short name, which is OneState or the name of an abstraction. The agents of a
+// genetic search have such Keys. An unknown name is an error.
 func ParseKeys(name string) (Keys, error) {
 	k := Keys{Variant: Abstract, Abstraction: name}
 	if name == OneState {
@@ -128,7 +130,7 @@ func (k Keys) Observe(v *View, p *cards.Position, legal []rules.Move) {
 	}
 }
 
-// keyParts has the facts about a position from which keys are hashed. The number of a card is its cards.Index.
+// keyParts has the facts about a position that may be part of its key. A card is represented by its cards.Index.
 type keyParts struct {
 	hand, playedCards uint64   // sets of cards in the form of cards.Bits40
 	songs             [4]uint8 // suits whose 12 and 11 each seat has declared or scored, one bit for each, the seat to move first
@@ -140,9 +142,9 @@ type keyParts struct {
 
 const noCard = 63
 
-// read sets the facts that a key contains. If points is true, these include the points of the seats. If first is
-// true, only the trump card, the trick and the hand are set. Other facts stay zero, so that the order of suits
-// depends only on facts in the key.
+// read sets the facts that a key contains to those of p. If points is true, the points of the seats are among them.
+// If first is true, it sets only the trump card, the trick and the hand. All other facts stay zero, so that the
+// order of suits depends only on facts in the key.
 func (w *keyParts) read(p *cards.Position, points, first bool) {
 	t := p.Board()
 	w.hand, w.trump = cards.Bits40(t.Hands[t.Mover]), uint8(cards.Index(t.Trump))
@@ -164,7 +166,7 @@ func (w *keyParts) read(p *cards.Position, points, first bool) {
 	}
 }
 
-// key returns the hash of the facts that the keys of a variant contain.
+// key returns a hash of the facts that the keys of the given variant contain.
 func (w *keyParts) key(variant string) Key {
 	var b [27]byte
 	binary.LittleEndian.PutUint64(b[0:], w.hand|uint64(w.trump)<<40)
@@ -189,8 +191,9 @@ const (
 	suitBits  = 1<<suitCards - 1
 )
 
-// order returns a new number for each suit, so that positions that differ only in the names of suits become equal.
-// trumps gets 0; the others are sorted by the facts about them. Suits with equal facts are interchangeable.
+// order returns a new number for each suit, so that positions become equal if they differ only in the names of
+// suits. The suit trumps gets 0; the others are sorted by the facts about them. Suits with equal facts are
+// interchangeable.
 func (w *keyParts) order(trumps uint8) (order [4]uint8) {
 	var signs [4]uint64
 	for suit := range uint8(4) {
@@ -219,7 +222,7 @@ func (w *keyParts) order(trumps uint8) (order [4]uint8) {
 	return order
 }
 
-// rename replaces the suits in all facts by their new numbers. order[s] is the new number of suit s.
+// rename replaces, in all fields of w, the number of each suit s by its new number order[s].
 func (w *keyParts) rename(order [4]uint8) {
 	w.hand, w.playedCards = renameSet(w.hand, order), renameSet(w.playedCards, order)
 	w.trump = uint8(renameAction(int(w.trump), order))

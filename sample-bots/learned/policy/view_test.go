@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// allKeys are all valid keys.
+// allKeys has all valid Keys, the ways to distinguish states.
 var allKeys = []Keys{
 	{Variant: OneState}, {Variant: ManyStates}, {Variant: Abstract, Abstraction: Hand}, {Variant: Abstract, Abstraction: Kinds},
 	{Variant: OneState, Alike: true}, {Variant: ManyStates, Alike: true}, {Variant: Abstract, Abstraction: Hand, Alike: true},

@@ -18,16 +18,16 @@ type Writer struct {
 	b     []byte
 }
 
-// NewWriter returns a Writer and writes the beginning of a policy to w. states, the approximate number of
-// states, determines how many bytes of each key are stored.
+// NewWriter returns a Writer and writes the beginning of a policy to w. states is the approximate number of states.
+// It determines how many bytes of each key are stored.
 func NewWriter(w io.Writer, states int) (*Writer, error) {
 	p := &Writer{w: w, width: widthOf(states)}
 	_, err := w.Write([]byte{byte(p.width)})
 	return p, err
 }
 
-// HasLastKey reports whether k is, in its stored bytes, the same as the key that was added last. Then k must
-// not be added.
+// HasLastKey reports whether the stored bytes of k are the same as those of the key that was added last. Then no
+// state with the key k must be added.
 func (p *Writer) HasLastKey(k Key) bool {
 	last := len(p.words) - 1
 	return last >= 0 && p.words[last]>>choiceBits == highBytes(k.Rest(), p.width)
@@ -44,8 +44,9 @@ func (p *Writer) AddBest(k Key, action uint8) { p.add(k, uint64(action)) }
 // among the actions that are legal when the policy is used.
 func (p *Writer) AddDrawn(k Key, place uint8) { p.add(k, drawnFlag|uint64(place)) }
 
-// AddTried adds an action that was tried in the state with the key k and whose results were worse than those
-// expected of untried actions. It must be called for every tried action of the state, the best first.
+// AddTried adds an action that was tried in the state with the key k. It is for a state in which all tried actions
+// had worse results than untried ones are assumed to have. It must be called for each of the tried actions, the
+// best first.
 func (p *Writer) AddTried(k Key, action uint8) { p.add(k, triedFlag|uint64(action)) }
 
 // WriteShard writes the states added since the last call as one shard.

@@ -27,9 +27,9 @@ var weightNames = [...]string{
 // InitialWeights are the weights with which training begins in the study that the package follows.
 var InitialWeights = Weights{0.2, -0.2, 0.2, 0.2, 0.2, -0.2, -0.2}
 
-// PublishedWeights are the weights that the study (group 20, "Teeko", 2020) printed after its first experiment,
-// with the constant moved to the front. They are 0.00098 times the features of a position that a square of four
-// pieces wins.
+// PublishedWeights are the weights that the study (group 20, "Teeko", 2020) printed after its first experiment.
+// Here the constant comes first. They are 0.00098 times the features of a position that a square of four pieces
+// wins.
 var PublishedWeights = Weights{0.00098, 0.01180, 0.00196, 0.00098, 0.00196, 0.00196, 0.00295}
 
 // TrainedWeights are the rounded weights of `timba-lab train teeko-lms --games 5000 --mu 0.01 --opponent random`.
@@ -48,7 +48,7 @@ func FeaturesOf(s *teeko.State, seat int) Features {
 	return f
 }
 
-// adjacencies returns the number of pairs of neighboring pieces in b, times two.
+// adjacencies returns twice the number of pairs of neighboring pieces in b.
 func adjacencies(b teeko.Board) (n int) {
 	for left := b; left != 0; left &= left - 1 {
 		n += bits.OnesCount32(uint32(teeko.Neighbors(first(left)) & b))
@@ -72,7 +72,7 @@ func longestLine(b teeko.Board) (n int) {
 	return n
 }
 
-// groups returns the number of groups of connected pieces.
+// groups returns the number of groups of connected pieces in b.
 func groups(b teeko.Board) (n int) {
 	for ; b != 0; n++ {
 		group := b & -b
@@ -96,8 +96,8 @@ func (w Weights) Value(f Features) float64 {
 	return sum / (1 + math.Abs(sum))
 }
 
-// Learn moves the weights so that Value(f) comes closer to train, the training value: it adds mu * (train - Value(f))
-// * f to them. mu is the learning rate. If replace is set, the sum replaces the old weights instead of being added.
+// Learn moves the weights so that Value(f) comes closer to train, the training value: it adds mu * (train -
+// Value(f)) * f to them. mu is the learning rate. If replace is set, this product replaces the old weights instead.
 func (w *Weights) Learn(f Features, train, mu float64, replace bool) {
 	miss := train - w.Value(f)
 	if replace {
@@ -108,8 +108,9 @@ func (w *Weights) Learn(f Features, train, mu float64, replace bool) {
 	}
 }
 
-// Choose returns the legal move of s that leads to the position with the highest value, and that value. Ties
-// are broken by r. A win has the value 1. If blind is set, a win has the value of its features instead.
+// Choose returns the legal move of s that leads to the position with the highest value, and that value. Among equal
+// values it chooses by r. A move that wins has the value 1. If blind is set, it has the value of its features
+// instead.
 func (w Weights) Choose(s *teeko.State, r *rules.Rand, blind bool) (rules.Move, float64) {
 	var list [rules.MaxMoves]rules.Move
 	var best rules.Move

@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// startupLimit is the default time limit for the ready of a bot.
+// startupLimit is the time that a bot has by default to answer "ready".
 const startupLimit = 10 * time.Second
 
 // greetingFaults are the faults at the greeting, by name.

@@ -27,8 +27,8 @@ type Bot struct {
 // WaitsLine is the line that a bot with ReportWaits writes to its log when the referee begins to wait for it.
 const WaitsLine = "misbehave: waits\n"
 
-// LingerTime is how long a process lives that the bot starts to outlive its game, in case the referee fails
-// to kill it.
+// LingerTime is the lifetime of a process that the bot starts to outlive its game. It ends by itself after this
+// time if the referee fails to kill it.
 const LingerTime = time.Minute
 
 // Run plays until the referee sends "bye" or the input ends. It returns an error if the referee's lines are invalid.
@@ -80,7 +80,7 @@ func (b *Bot) answerTurn(l protocol.RefLine) {
 	turnFaults[b.Fault.Name](b, l, move)
 }
 
-// isDue reports whether to make the fault at this turn.
+// isDue reports whether the bot must make its fault at the turn with the given ply (number of moves before it).
 func (b *Bot) isDue(ply int) bool {
 	switch b.Fault.Moment {
 	case AtOneTurn:

@@ -1,4 +1,4 @@
-// Package faults implements a bot that can fail in every way, to test referees, and lists its faults.
+// Package faults implements a bot that can fail in every way, and lists the ways. It is for tests of referees.
 package faults
 
 import "github.com/timba-arena/timba/protocol"

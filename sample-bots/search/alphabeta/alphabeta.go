@@ -26,8 +26,8 @@ const (
 	maxMove       = 1 << 11 // all moves are less than this number
 )
 
-// Position is a position of a game of two sides, in which the search makes moves and takes them back. P is
-// the concrete type. Scores are from the view of the side to move.
+// Position is a position of a game of two sides. The search makes moves in it and takes them back. P is the type of
+// the position itself; its pointer implements Position. Scores are from the view of the side to move.
 type Position[P any] interface {
 	*P
 	// Turn returns the side to move, 0 or 1, or rules.Over.
@@ -43,13 +43,13 @@ type Position[P any] interface {
 	Key() uint64
 	// Value estimates the score of the position for the side to move.
 	Value() int32
-	// Rank returns a number from -1000 to 1000 by which legal moves are ordered. The search tries moves
-	// with a higher number first.
+	// Rank returns a number from -1000 to 1000 that says how early the search tries a legal move. Higher is
+	// earlier.
 	Rank(rules.Move) int32
 }
 
-// Options are the options of a Searcher. If ReduceLateMoves and UseDeeperEntries are false, the score of a
-// completed depth is exact.
+// Options are the options of a Searcher. If both ReduceLateMoves and UseDeeperEntries are false, the score of a
+// depth that was searched completely is exact.
 type Options struct {
 	Table            int  // size of the transposition table in bytes; 0 means no table
 	ReduceLateMoves  bool // search moves of low rank less deeply, and again in full if their score is good
@@ -96,10 +96,10 @@ func (s *Searcher[P, G]) Forget() {
 	clear(s.killers[:])
 }
 
-// Search searches g with increasing depth, from 1 to the given depth, until the budget b is used up. It
-// selects among equally good moves by r. If the budget ends within a depth, the result is the best of the
-// moves that were completely searched to this depth; the best move of the depth before is searched first. If
-// there is none, the result is a move of the highest Rank.
+// Search searches g to depth 1, then 2 and so on up to the given depth, until the budget b is used up. It selects
+// among equally good moves by r. Each depth begins with the best move of the depth before. If the budget ends
+// within a depth, the result is the best of the moves that were completely searched to this depth or, if there are
+// none, the best move of the depth before. If depth 1 has none, the result is a move of the highest Rank.
 func (s *Searcher[P, G]) Search(g G, depth int, b search.Budget, r *rules.Rand) Result {
 	s.meter = search.NewMeter(b, clockInterval)
 	s.decayHistory()
@@ -131,9 +131,9 @@ func (s *Searcher[P, G]) Search(g G, depth int, b search.Budget, r *rules.Rand) 
 	return result
 }
 
-// searchRoot searches each of moves, the legal moves of g, to a depth and returns the best score. It moves
-// the best move to the front of moves and sets s.best to its line. If the budget is used up, it returns false
-// and the best score so far, which is -infinity if no move was completed.
+// searchRoot searches the legal moves of g, which are in moves, to the given depth and returns the best score. It
+// moves the best move to the front of moves and sets s.best to its line. If the budget is used up, it returns false
+// and the best score so far, which is -infinity if no move was searched completely.
 func (s *Searcher[P, G]) searchRoot(g G, moves []rules.Move, depth int, r *rules.Rand) (int32, bool) {
 	top, ties, at := int32(-infinity), 0, 0
 	for i, m := range moves {
@@ -160,8 +160,9 @@ func (s *Searcher[P, G]) searchRoot(g G, moves []rules.Move, depth int, r *rules
 	return top, true
 }
 
-// searchMove makes m in g, searches the resulting position and takes m back. It returns the score for the
-// side that makes m, or 0 if the budget is used up. depth and ply are those of g.
+// searchMove makes m in g, searches the resulting position and takes m back. It returns the score for the side that
+// makes m, or 0 if the budget is used up. depth is the remaining depth, and ply the number of moves from the root,
+// both before m.
 func (s *Searcher[P, G]) searchMove(g G, m rules.Move, depth, ply int, alpha, beta int32) (v int32) {
 	if !s.meter.Count() {
 		return 0
@@ -186,9 +187,9 @@ func (s *Searcher[P, G]) searchMove(g G, m rules.Move, depth, ply int, alpha, be
 	return v
 }
 
-// search returns the score of g for side, which is to move. It is exact if it lies between alpha and beta,
-// and otherwise a bound. depth is the remaining depth, ply the number of moves from the root. If the budget
-// is used up, the result is meaningless.
+// search returns the score of g for side, which is to move. The score is exact if it lies between alpha and beta,
+// and otherwise only a bound. depth is the remaining depth, and ply the number of moves from the root. If the
+// budget is used up, the result is meaningless.
 func (s *Searcher[P, G]) search(g G, side, depth, ply int, alpha, beta int32) int32 {
 	if depth <= 0 || ply >= maxPly-1 {
 		return g.Value()
@@ -236,8 +237,8 @@ func (s *Searcher[P, G]) search(g G, side, depth, ply int, alpha, beta int32) in
 	return top
 }
 
-// cutoff returns the score in a table entry, and whether it makes a search to depth between alpha and beta
-// unnecessary.
+// cutoff returns the score that a table entry gives for a position at the given ply. The bool reports whether this
+// score makes it unnecessary to search the position to the given depth between alpha and beta.
 func (s *Searcher[P, G]) cutoff(e *entry, depth, ply int, alpha, beta int32) (int32, bool) {
 	if int(e.depth) != depth && !(s.options.UseDeeperEntries && int(e.depth) > depth) {
 		return 0, false
@@ -252,8 +253,9 @@ func (s *Searcher[P, G]) cutoff(e *entry, depth, ply int, alpha, beta int32) (in
 	return v, v <= alpha
 }
 
-// scoreForTable converts the score v of a position at the given ply for the table. There, the score of a win
-// counts the moves from that position instead of from the root. scoreFromTable converts it back.
+// scoreForTable returns v, the score of a position, in the form for the table. There, the score of a win depends on
+// the number of moves from that position. v counts them from the root of the search, which is ply moves earlier.
+// scoreFromTable converts the score back.
 func scoreForTable(v int32, ply int) int32 { return scoreFromTable(v, -ply) }
 
 func scoreFromTable(v int32, ply int) int32 {

@@ -12,8 +12,8 @@ const (
 	maxHistory    = 1 << 19
 )
 
-// rankMoves sets the ranks of the first n stored moves of a ply, by which the search orders them. known is
-// the best move according to the table; it is ignored if isKnown is false.
+// rankMoves sets the ranks of the first n moves that are stored for the given ply. The search orders the moves by
+// rank. known is the best move according to the table; it is ignored if isKnown is false.
 func (s *Searcher[P, G]) rankMoves(g G, ply, n int, known rules.Move, isKnown bool) {
 	side, killers := g.Turn()&1, &s.killers[ply]
 	for i, m := range s.moves[ply][:n] {
@@ -34,8 +34,9 @@ func (s *Searcher[P, G]) pick(ply, i, n int) rules.Move {
 	return search.Pick(s.moves[ply][:n], s.ranks[ply][:n], i)
 }
 
-// reduction returns by how much less deeply the move at index i, in order of rank, is searched: 0, 1 or 2. It
-// is 0 for the first moves of a position and for moves that caused cutoffs at the same ply (killers).
+// reduction returns by how much the search depth of a move is reduced: by 0, 1 or 2. i is the index of the move in
+// the order of rank. The result is 0 for the first moves of a position and for moves that caused cutoffs at the
+// same ply.
 func (s *Searcher[P, G]) reduction(depth, ply, i int) int {
 	switch {
 	case !s.options.ReduceLateMoves || depth < 3 || i < 4 || s.ranks[ply][i] >= killerRank:
@@ -46,8 +47,8 @@ func (s *Searcher[P, G]) reduction(depth, ply, i int) int {
 	return 1
 }
 
-// recordCutoff records that m of side caused a cutoff, so that it is searched earlier in other positions: at
-// the same ply as a killer move, and everywhere by its history score.
+// recordCutoff records that the move m of the given side caused a cutoff. The search then tries m earlier in other
+// positions: at the same ply as a killer move, and everywhere because of its history score.
 func (s *Searcher[P, G]) recordCutoff(side, depth, ply int, m rules.Move) {
 	if k := &s.killers[ply]; k[0] != m {
 		k[0], k[1] = m, k[0]

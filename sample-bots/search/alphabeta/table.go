@@ -11,8 +11,8 @@ const (
 	upperBound
 )
 
-// entry is the result of a search of one position, in 16 bytes. The score of a win counts the moves from this
-// position.
+// entry is the result of a search of one position, in 16 bytes. The score of a win depends on the number of moves
+// from this position to the win.
 type entry struct {
 	key   uint64
 	score int32
@@ -23,8 +23,9 @@ type entry struct {
 
 const entrySize = 16
 
-// table is a transposition table (Greenblatt, Eastlake and Crocker, "The Greenblatt Chess Program", 1967) of
-// fixed size. There are two slots for each key: one prefers the deepest search, the other holds the latest.
+// table is a transposition table of fixed size (Greenblatt, Eastlake and Crocker, "The Greenblatt Chess Program",
+// 1967). There are two slots for each key. The first prefers results of deep searches, the second has the latest of
+// the others.
 type table struct {
 	entries []entry
 	shift   uint8
@@ -50,8 +51,8 @@ func newTable(bytes int) (t table) {
 	return t
 }
 
-// clear removes all entries. It increases the age of the table, so that existing entries count as empty. Only
-// one in 63 calls writes to them.
+// clear removes all entries. It changes the age of the table, so that entries of another age count as empty. Only
+// one in 63 calls writes to the entries.
 func (t *table) clear() {
 	if t.age++; t.age == ages {
 		clear(t.entries)
@@ -59,7 +60,7 @@ func (t *table) clear() {
 	}
 }
 
-// find returns the entry of a key, or nil if there is none.
+// find returns the entry with the given key, or nil if there is none.
 func (t *table) find(key uint64) *entry {
 	if len(t.entries) == 0 {
 		return nil

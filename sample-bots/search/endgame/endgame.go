@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 
-// State is a position of a game of two sides in which nothing is hidden. S is the concrete type, which
-// assignment copies.
+// State is a position of a game of two sides in which nothing is hidden. S is the type of the position itself; its
+// pointer implements State. An assignment of an S copies the position.
 type State[S any] interface {
 	*S
 	// Turn returns the side to move, 0 or 1, or rules.Over.
@@ -21,10 +21,10 @@ type State[S any] interface {
 	Apply(rules.Move, *rules.Log)
 	// Margin returns the current points of side 0 minus those of side 1.
 	Margin() int32
-	// Key returns a hash of everything that determines how Margin changes until the end of the game. If it
-	// returns 0, the result for the position is not stored in the solver's table.
+	// Key returns a hash of everything that determines how Margin changes until the end of the game. If it returns
+	// 0, the solver does not store the result for the position in its table.
 	Key() uint64
-	// Rank returns a number by which legal moves are ordered. The search tries moves with a higher number first.
+	// Rank returns a number that says how early the search tries a legal move. Higher is earlier.
 	Rank(rules.Move) int32
 }
 
@@ -60,14 +60,15 @@ type Solver[S any, G State[S]] struct {
 	best   []rules.Move
 }
 
-// New returns a solver with a table of positions of at most the given size in bytes. If bytes is 0, it has no table.
+// New returns a solver with a table of solved positions. bytes is the maximum size of the table in bytes. If it is
+// 0, the solver has no table.
 func New[S any, G State[S]](bytes int) *Solver[S, G] {
 	return &Solver[S, G]{table: newTable(bytes)}
 }
 
-// Forget makes the solver ignore the results of earlier searches. Callers call it before each game, so that
-// the result of a limited search does not depend on earlier games. The entries stay in the table, but their
-// keys do not match those of the new game.
+// Forget makes the solver ignore the results of earlier searches. It should be called before each game, because
+// otherwise the result of a limited search depends on earlier games. The old entries stay in the table, but their
+// keys no longer match.
 func (s *Solver[S, G]) Forget() { s.game += 0x9e3779b97f4a7c15 }
 
 // Margin returns the points of side 0 minus those of side 1 at the end of the game if both play perfectly from g.
@@ -111,8 +112,9 @@ func (s *Solver[S, G]) Solve(g G, b search.Budget, r *rules.Rand) Solution {
 	return Solution{Move: s.best[0], Margin: sign * top, Nodes: s.meter.Nodes(), Exact: true, Line: s.best}
 }
 
-// search returns the margin at the end of the game if both sides play perfectly from s.states[ply]. It is exact if
-// it lies between alpha and beta, and otherwise a bound. If the budget is used up, the result is meaningless.
+// search returns the margin at the end of the game if both sides play perfectly from s.states[ply]. The margin is
+// exact if it lies between alpha and beta, and otherwise only a bound. If the budget is used up, the result is
+// meaningless.
 func (s *Solver[S, G]) search(ply int, alpha, beta int32) int32 {
 	s.length[ply] = 0
 	g := G(&s.states[ply])
@@ -165,7 +167,8 @@ func (s *Solver[S, G]) search(ply int, alpha, beta int32) int32 {
 	return top
 }
 
-// rankMoves stores the legal moves of s.states[ply] and their ranks. It returns the number of moves.
+// rankMoves stores the legal moves of s.states[ply] and their ranks, by which the search orders them. It returns
+// the number of moves.
 func (s *Solver[S, G]) rankMoves(ply int) int {
 	g := G(&s.states[ply])
 	n := len(g.Legal(s.moves[ply][:0]))

@@ -1,7 +1,7 @@
 package endgame
 
-// entry says by how much the margin (the difference in points) changes from a position to the end of the game, or
-// gives a bound.
+// entry says by how much the margin, the difference in points, changes from a position to the end of the game. The
+// change may be only a bound.
 type entry struct {
 	key          uint64
 	change       int16
@@ -11,8 +11,8 @@ type entry struct {
 
 const entrySize = 16
 
-// table holds results of positions in a hash table by key. If several positions have the same slot, it holds
-// the last one.
+// table has results of positions. It is a hash table by key. If several positions belong in the same slot, it has
+// only the last one.
 type table []entry
 
 // newTable returns a table of at most the given size in bytes. If not even one entry fits, the table is empty.
@@ -27,7 +27,7 @@ func newTable(bytes int) table {
 	return make(table, n)
 }
 
-// find returns the entry of a key, or nil if there is none.
+// find returns the entry with the given key, or nil if there is none.
 func (t table) find(key uint64) *entry {
 	if len(t) == 0 {
 		return nil
@@ -38,7 +38,7 @@ func (t table) find(key uint64) *entry {
 	return nil
 }
 
-// store stores how the margin of a position changes until the end of the game: by at least change if
+// store stores by how much the margin of a position changes until the end of the game: by at least change if
 // isLowerBound is set, by at most change if isUpperBound is set, and by exactly change if both are set.
 func (t table) store(key uint64, change int32, isLowerBound, isUpperBound bool) {
 	if len(t) > 0 {

@@ -6,13 +6,13 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// node is a node of the search tree: the sequence of moves of its parent and one more move.
+// node is a node of the search tree. It stands for a sequence of moves: those of its parent and one more.
 type node struct {
 	parent     uint32 // index of the parent in the arena
 	generation uint32 // number of the search that added it; nodes of earlier searches are empty slots
 	visits     uint32 // number of iterations through this node
-	// chances is the number of iterations through the parent in which the move was legal. If the memory is full,
-	// selectByGuess may count an iteration twice.
+	// chances is the number of iterations that reached the parent and in which the move was legal. If the memory is
+	// full, selectByGuess may count an iteration twice.
 	chances uint32
 	score   float64 // sum, over the visits, of the score of the seat that made the move
 	move    rules.Move
@@ -24,8 +24,9 @@ const (
 	noNode   = root - 1   // index that stands for a node that does not exist
 )
 
-// arena holds the nodes of one tree in a hash table by parent and move. Looking up the legal moves of a position
-// therefore does not depend on how many other moves were legal with other cards. The table never grows.
+// arena has the nodes of one tree, in a hash table whose key is the parent and the move. Many moves can follow a
+// node, depending on the hidden cards. The time to look up the moves that are legal now does not depend on the
+// others. The table never grows.
 type arena struct {
 	nodes      []node
 	shift      uint8
@@ -47,8 +48,8 @@ func newArena(bytes int) arena {
 	return a
 }
 
-// clear removes all nodes. It increases the generation, so that existing entries count as empty. Only when
-// the generation overflows does it write to the table.
+// clear removes all nodes. It increases the generation, so that existing entries count as empty. It writes to the
+// table only when the generation overflows.
 func (a *arena) clear() {
 	a.used = 0
 	if a.generation++; a.generation == 0 {
@@ -57,8 +58,8 @@ func (a *arena) clear() {
 	}
 }
 
-// find looks for the child of the node parent for move m. If it exists, place is its index. Otherwise place is
-// noNode, and free is an index at which the child may be added.
+// find looks for the child of the node parent that belongs to move m. If the child exists, place is its index and
+// free is noNode. Otherwise place is noNode, and free is an index at which the child may be added.
 func (a *arena) find(parent uint32, m rules.Move) (place, free uint32) {
 	mask := uint32(len(a.nodes) - 1)
 	h := (uint64(parent)<<16 | uint64(m)) * 0x9e3779b97f4a7c15
@@ -85,8 +86,8 @@ func (a *arena) add(parent uint32, m rules.Move) uint32 {
 	return free
 }
 
-// mostVisited returns the index of the child of parent with the most visits and, among these, the highest
-// score. It returns noNode if there is no child.
+// mostVisited returns the index of the child of parent with the most visits. Among several it returns the one with
+// the highest score. If there is no child, it returns noNode.
 func (a *arena) mostVisited(parent uint32) uint32 {
 	best := noNode
 	for m := range rules.Move(maxMove) {
@@ -105,7 +106,7 @@ func (a *arena) mostVisited(parent uint32) uint32 {
 	return best
 }
 
-// logs has the natural logarithms of small numbers, and 0 for 0.
+// logs has the natural logarithms of small whole numbers, by number. For 0 it has 0.
 var logs = func() (l [1 << 12]float32) {
 	for i := range l {
 		l[i] = float32(math.Log(float64(max(i, 1))))

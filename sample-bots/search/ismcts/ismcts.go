@@ -41,7 +41,8 @@ const (
 	maxLine       = 8       // maximum number of moves in the line of a result
 )
 
-// State is a position of a game with hidden cards. S is the concrete type, which assignment copies.
+// State is a position of a game with hidden cards. S is the type of the position itself; its pointer implements
+// State. An assignment of an S copies the position.
 type State[S any] interface {
 	*S
 	// Turn returns the seat to move, or rules.Over.
@@ -50,7 +51,7 @@ type State[S any] interface {
 	Legal([]rules.Move) []rules.Move
 	// Apply makes a legal move. The search always passes a nil log.
 	Apply(rules.Move, *rules.Log)
-	// Redeal deals everything that is hidden from a seat at random. What the seat sees does not change.
+	// Redeal deals all cards that are hidden from a seat at random. What the seat sees does not change.
 	Redeal(seat int, r *rules.Rand)
 	// Playout plays the game to its end by random or sensible moves.
 	Playout(*rules.Rand)
@@ -88,13 +89,13 @@ type Searcher[S any, G State[S]] struct {
 	line     []rules.Move
 }
 
-// visit is a node on the path of an iteration, and the seat whose move led to it.
+// visit is a node through which an iteration went, and the seat whose move led to the node.
 type visit struct {
 	node uint32
 	seat uint8
 }
 
-// New returns a searcher that selects moves by upper confidence bounds alone.
+// New returns a searcher that selects moves only by upper confidence bounds.
 func New[S any, G State[S]](o Options) *Searcher[S, G] {
 	return &Searcher[S, G]{options: o, arena: newArena(o.Arena)}
 }
@@ -106,9 +107,9 @@ func NewGuided[S any, G GuidedState[S]](o Options) *Searcher[S, G] {
 	return s
 }
 
-// Search searches from g, in which seat is to move, until the budget b is used up; its nodes are iterations.
-// It returns the move with the most visits, or a random legal move if there was no iteration. When the memory
-// for nodes is full, the tree stops growing. r is the source of random numbers.
+// Search searches from g, in which seat is to move, until the budget b is used up. The nodes of the budget are
+// iterations. It returns the move with the most visits, or a random legal move if there was no iteration. When the
+// memory for nodes is full, the tree stops growing. r is the source of random numbers.
 func (s *Searcher[S, G]) Search(g G, seat int, b search.Budget, r *rules.Rand) search.Result {
 	s.rand = *r
 	s.meter = search.NewMeter(b, clockInterval)
@@ -122,8 +123,9 @@ func (s *Searcher[S, G]) Search(g G, seat int, b search.Budget, r *rules.Rand) s
 	return result
 }
 
-// iterate makes one iteration that starts at the position from. It deals the cards hidden from seat, descends the
-// tree until it has added a node, plays the game to its end, and adds the scores to all nodes on the path.
+// iterate makes one iteration; from is the position in which it begins. It deals the cards that seat does not see,
+// and descends the tree until it has added a node. It then plays the game to its end and adds the scores to all
+// nodes on the path.
 func (s *Searcher[S, G]) iterate(from G, seat int) {
 	s.state = *from
 	g := G(&s.state)
@@ -151,8 +153,8 @@ func (s *Searcher[S, G]) iterate(from G, seat int) {
 	}
 }
 
-// selectChild returns the child of node with which the iteration continues. g is the position of node. added
-// reports whether the child is new. If the memory is full and there is no child, the result is noNode.
+// selectChild returns the child of node with which the iteration continues. g is the position that belongs to node.
+// added reports whether the child is new. If the memory is full and there is no child, the result is noNode.
 func (s *Searcher[S, G]) selectChild(g G, node uint32) (kid uint32, added bool) {
 	legal := g.Legal(s.moves[:0])
 	if s.guess == nil || len(legal) == 1 {
@@ -161,14 +163,14 @@ func (s *Searcher[S, G]) selectChild(g G, node uint32) (kid uint32, added bool) 
 	return s.selectByGuess(node, legal, s.guess(g, legal))
 }
 
-// guessPrior is the prior probability that the guessed move is the best. The other legal moves share the rest
-// equally.
+// guessPrior is the prior probability that the guessed move is the best. All other legal moves together have the
+// rest, each an equal part.
 const guessPrior = 0.6
 
-// selectByGuess returns the child of parent with the greatest sum of its mean score and C * prior *
-// sqrt(all visits + 1) / (1 + visits). It adds the child if it does not exist; added reports that. guess is
-// the move with the prior probability guessPrior. A child without visits has the mean score of all
-// children. If the child does not exist and the memory is full, the result is that of selectByBound.
+// selectByGuess returns the child of parent with the greatest sum of its mean score and C * prior * sqrt(all visits
+// + 1) / (1 + visits). If this child does not exist yet, it is added, and added is true. guess is the move with the
+// prior probability guessPrior. A child without visits has the mean score of all children. If the child does not
+// exist and the memory is full, the result is that of selectByBound.
 func (s *Searcher[S, G]) selectByGuess(parent uint32, legal []rules.Move, guess rules.Move) (kid uint32, added bool) {
 	best, top, move, value := noNode, float32(math.Inf(-1)), legal[0], float32(0.5)
 	other := (1 - float32(guessPrior)) / float32(len(legal)-1)
@@ -208,9 +210,9 @@ func (s *Searcher[S, G]) selectByGuess(parent uint32, legal []rules.Move, guess 
 	return best, false
 }
 
-// selectByBound adds a child of parent for a random legal move that was not tried yet; added reports that. If
-// all were tried or the memory is full, it returns the child with the greatest upper confidence bound, or
-// noNode if there is no child. It overwrites legal.
+// selectByBound adds a child of parent for a random legal move without a child, and returns it; added is then true.
+// If all legal moves have children or the memory is full, it returns the child with the greatest upper confidence
+// bound, or noNode if there is no child. It overwrites legal.
 func (s *Searcher[S, G]) selectByBound(parent uint32, legal []rules.Move) (kid uint32, added bool) {
 	best, top, untried := noNode, float32(math.Inf(-1)), 0
 	c := float32(s.options.C)
@@ -236,8 +238,9 @@ func (s *Searcher[S, G]) selectByBound(parent uint32, legal []rules.Move) (kid u
 	return best, false
 }
 
-// result returns the move with the most visits and, among these, the highest score, followed by the line of
-// most visits. If no move was tried, it returns the move random.
+// result returns the move with the most visits and the line of moves that the search expects. Among several such
+// moves it returns the one with the highest score. If no move was tried, it returns the argument random as the
+// move.
 func (s *Searcher[S, G]) result(random rules.Move) search.Result {
 	best := s.arena.mostVisited(root)
 	if best == noNode {

@@ -19,8 +19,8 @@ type node struct {
 
 const nodeSize = 20
 
-// value returns the average points of the visits, from 0 to 1. The prior of the node counts as much as k
-// visits. k or n.visits must be above 0.
+// value returns the average points of the visits, from 0 to 1. The prior of the node counts like k further visits.
+// k or n.visits must be above 0.
 func (n *node) value(k float32) float32 {
 	visits := float32(n.visits)
 	return (k*n.prior + float32(n.halfPoints)/2) / (k + visits)
@@ -34,8 +34,8 @@ type arena struct {
 	subtreeCounts []uint32 // number of kept nodes before each word of subtreeBits
 }
 
-// newArena returns an arena of at most the given size in bytes. A size that is too small for the root and
-// its children is raised to that minimum.
+// newArena returns an arena of at most the given size in bytes, but with at least enough memory for the root and
+// its children.
 func newArena(bytes int) arena {
 	words := max(bytes/(64*nodeSize+8+4), (1+rules.MaxMoves+63)/64)
 	a := arena{nodes: make([]node, 64*words), subtreeBits: make([]uint64, words), subtreeCounts: make([]uint32, words)}
@@ -45,8 +45,8 @@ func newArena(bytes int) arena {
 
 func (a *arena) clear() { a.nodes[0], a.used = node{}, 1 }
 
-// addChildren adds a child of a node for each move. It returns the index of the first one, or false if the
-// arena has no room for them.
+// addChildren adds a child of the node parent for each move. It returns the index of the first child, or false if
+// the arena has no room for them.
 func (a *arena) addChildren(parent uint32, moves []rules.Move) (uint32, bool) {
 	if a.used+len(moves) > len(a.nodes) {
 		return 0, false
@@ -61,7 +61,7 @@ func (a *arena) addChildren(parent uint32, moves []rules.Move) (uint32, bool) {
 	return first, true
 }
 
-// hasMoves reports whether the node has children for exactly these moves, in this order, or no children yet.
+// hasMoves reports whether the node parent has children for exactly these moves, in this order, or no children yet.
 func (a *arena) hasMoves(parent uint32, moves []rules.Move) bool {
 	n := &a.nodes[parent]
 	return n.kids == 0 || slices.EqualFunc(a.nodes[n.first:n.first+uint32(n.kids)], moves,

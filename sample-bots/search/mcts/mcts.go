@@ -21,10 +21,11 @@ const (
 	maxReusePlies = 4   // maximum number of moves between two searches after which the tree is reused
 )
 
-// State is a position of a game without hidden cards. S is the concrete type, which assignment copies.
+// State is a position of a game without hidden cards. S is the type of the position itself; its pointer implements
+// State. An assignment of an S copies the position.
 type State[S any] interface {
 	*S
-	// Turn returns the side to move, which is less than Options.Sides, or rules.Over.
+	// Turn returns the side to move, a number from 0 to Options.Sides-1, or rules.Over.
 	Turn() int
 	// Legal appends the legal moves to its argument. Unless the game is over, there is at least one.
 	Legal([]rules.Move) []rules.Move
@@ -32,14 +33,15 @@ type State[S any] interface {
 	Apply(rules.Move, *rules.Log)
 	// Playout plays the game to its end by random moves.
 	Playout(*rules.Rand)
-	// HalfPoints returns twice the points of a side, from 0 to 2. It is only called when the game is over.
+	// HalfPoints returns twice the points of a side, which are from 0 to 1. It is only called when the game is
+	// over.
 	HalfPoints(side int) int
 	// Prior estimates the points that a side will have at the end, from 0 to 1. It is only called if
 	// Options.K is not 0.
 	Prior(side int) float32
 }
 
-// ReusableState is implemented by a State if the tree of one search may be reused in the next one.
+// ReusableState is implemented by a State if a search may reuse the tree of the search before.
 type ReusableState interface {
 	// Ply returns the number of moves made in the game.
 	Ply() int
@@ -80,14 +82,14 @@ type Searcher[S any, G State[S]] struct {
 	line      []rules.Move
 }
 
-// visit is a node on the path of an iteration, and the side whose move led to it.
+// visit is a node through which an iteration went, and the side whose move led to the node.
 type visit struct {
 	node uint32
 	side int8
 }
 
-// ArenaSize returns a value for Options.Arena that suffices for the given number of iterations, if no
-// position has more than the given number of moves.
+// ArenaSize returns a value for Options.Arena that suffices for the given number of iterations. moves is the
+// maximum number of moves in a position.
 func ArenaSize(iterations, moves int) int { return (1 + (iterations+1)*moves) * nodeSize }
 
 // New returns a searcher with an empty tree.
@@ -107,8 +109,9 @@ func (s *Searcher[S, G]) TreeSize() int { return s.arena.used }
 // Forget discards the tree. It should be called before a new game.
 func (s *Searcher[S, G]) Forget() { s.hasRoot = false }
 
-// Search searches from g until the budget b is used up; its nodes are iterations. It returns the move that
-// Options.Criterion selects, or a random legal move if there was no iteration. r is the source of random numbers.
+// Search searches from g until the budget b is used up. The nodes of the budget are iterations. It returns the move
+// that Options.Criterion selects, or a random legal move if there was no iteration. r is the source of random
+// numbers.
 func (s *Searcher[S, G]) Search(g G, b search.Budget, r *rules.Rand) search.Result {
 	s.rand = *r
 	s.meter = search.NewMeter(b, clockInterval)
@@ -120,7 +123,7 @@ func (s *Searcher[S, G]) Search(g G, b search.Budget, r *rules.Rand) search.Resu
 	return s.result()
 }
 
-// setRoot makes g the position of the root. If the tree contains it, the nodes below it are retained.
+// setRoot makes g the position of the root. If the tree of the last search contains g, it keeps the nodes below g.
 func (s *Searcher[S, G]) setRoot(g G) {
 	legal := g.Legal(s.moves[:0])
 	if node, ok := s.find(g); ok && s.arena.hasMoves(node, legal) {
@@ -135,8 +138,8 @@ func (s *Searcher[S, G]) setRoot(g G) {
 	}
 }
 
-// find returns the index of the node whose position is g, at most maxReusePlies moves after the root. It
-// returns false if there is none.
+// find returns the index of the node whose position is g. It returns false if there is none at most maxReusePlies
+// moves after the root.
 func (s *Searcher[S, G]) find(g G) (uint32, bool) {
 	now, ok := any(g).(ReusableState)
 	if !ok || !s.hasRoot {
@@ -150,9 +153,9 @@ func (s *Searcher[S, G]) find(g G) (uint32, bool) {
 	return s.findBelow(0, 0, ahead, now.Key())
 }
 
-// findBelow searches the subtree of node, which is at the given depth below the root, for a node at depth ahead
-// whose position has the given key. It returns the index of the node that it finds, or false. s.positions[depth]
-// must be the position of node. findBelow skips nodes without children, because they hold nothing to reuse.
+// findBelow searches the subtree of node for a position with the given key, and returns the index of its node, or
+// false. depth is the depth of node below the root, and ahead that of the wanted node. s.positions[depth] must be
+// the position of node. findBelow skips nodes without children, because they hold nothing to reuse.
 func (s *Searcher[S, G]) findBelow(node uint32, depth, ahead int, key uint64) (uint32, bool) {
 	at := G(&s.positions[depth])
 	if depth == ahead {
@@ -175,8 +178,8 @@ func (s *Searcher[S, G]) findBelow(node uint32, depth, ahead int, key uint64) (u
 	return 0, false
 }
 
-// iterate makes one iteration: it descends to a leaf, adds children to the leaf if it was visited before,
-// plays a random game from there, and adds the result to all nodes on the path.
+// iterate makes one iteration. It descends to a leaf and, if the leaf was visited before, adds children to it and
+// goes on to one of them. It then plays a random game from there and adds the result to all nodes on the path.
 func (s *Searcher[S, G]) iterate() {
 	s.state = s.root
 	g := G(&s.state)
@@ -222,8 +225,8 @@ func (s *Searcher[S, G]) expand(node uint32) bool {
 	return true
 }
 
-// selectChild returns the index of the child with the greatest upper confidence bound. If Options.K is 0, a
-// random child without visits comes first.
+// selectChild returns the index of the child of node with the greatest upper confidence bound. If Options.K is 0
+// and some children have no visits, it returns a random one of them.
 func (s *Searcher[S, G]) selectChild(node uint32) uint32 {
 	n := &s.arena.nodes[node]
 	kids := s.arena.nodes[n.first : n.first+uint32(n.kids)]
@@ -278,8 +281,8 @@ func (s *Searcher[S, G]) result() search.Result {
 	return search.Result{Move: k.move, Value: value, Visits: int(k.visits), Nodes: s.meter.Nodes(), Line: s.line}
 }
 
-// bestChild returns the index of the child of the root that Options.Criterion selects. By visits or by value,
-// it returns a random child only if no child was visited.
+// bestChild returns the index of the child of the root that Options.Criterion selects. ByValue and ByVisits select
+// only among children with visits or, if there are none, a random child.
 func (s *Searcher[S, G]) bestChild() uint32 {
 	n := s.arena.nodes[0]
 	if s.options.Criterion == ByBound {

@@ -21,8 +21,8 @@ type copier struct {
 // maxDepth is the largest depth of nested directories that are copied out of a sandbox.
 const maxDepth = 64
 
-// copyBelow copies one directory of the source with everything in it. below is the directory's path relative to
-// the source: "" or a path that ends with a slash. depth is the number of its parent directories in the source.
+// copyBelow copies one directory of the source with everything in it. below is the directory's path relative to the
+// source; it is "" or ends with a slash. depth is the number of the directory's parents within the source.
 func (c *copier) copyBelow(below string, depth int) error {
 	if c.fromSandbox && depth > maxDepth {
 		return errors.New("directories are nested more than " + strconv.Itoa(maxDepth) + " deep")
@@ -64,8 +64,8 @@ func (c *copier) copyBelow(below string, depth int) error {
 	return nil
 }
 
-// mkdir makes a directory in the target. If the source is in a sandbox, the directory may exist already, and a
-// file in its place is removed, but a symbolic link is an error.
+// mkdir makes a directory in the target of the copy. If the source is in a sandbox, the directory may exist already.
+// A file in its place is then removed, but a symbolic link there is an error.
 func (c *copier) mkdir(path string) error {
 	err := c.target.Mkdir(path, 0o755)
 	if !c.fromSandbox || !errors.Is(err, fs.ErrExist) {
@@ -112,7 +112,8 @@ func (c *copier) copyFile(path string) error {
 	return errors.Join(err, dst.Close())
 }
 
-// pathError returns err with the path before it, quoted because an untrusted program may have chosen it.
+// pathError returns err with the path in front of it. The path is quoted, because an untrusted program may have
+// chosen it.
 func pathError(path string, err error) error {
 	if p, ok := err.(*fs.PathError); ok {
 		err = p.Err
@@ -120,9 +121,9 @@ func pathError(path string, err error) error {
 	return wrap(strconv.Quote(path), err)
 }
 
-// copyTree copies the files in the directory from into the empty directory to. The copies belong to the user uid, or
-// to the calling user if uid is -1. Nobody may change the directory from during the copying. The caller must close
-// c.source and c.target.
+// copyTree copies the files in one directory into another, which must be empty. from and to are their paths. The
+// copies belong to the user uid, or to the calling user if uid is -1. Nobody may change the first directory
+// meanwhile. The caller must close c.source and c.target.
 func copyTree(from, to string, uid int) (c *copier, err error) {
 	c = &copier{uid: uid}
 	if c.source, err = os.OpenRoot(from); err != nil {
@@ -139,9 +140,9 @@ func copyTree(from, to string, uid int) (c *copier, err error) {
 	return c, c.copyBelow("", 0)
 }
 
-// returnBuild copies the result of a build, which worked on a copy of a directory, back to that directory. Files
-// that the build deleted are deleted there, too; files that were never copied stay. All processes of the sandbox
-// must have ended.
+// returnBuild copies the result of a build back to the bot's directory; the build has worked on a copy of that
+// directory. Files that the build has deleted are also deleted there, and files that were never copied stay. All
+// processes of the sandbox must have ended.
 func (c *Config) returnBuild() error {
 	original, built := c.buildCopy.source, c.buildCopy.target
 	for _, path := range slices.Backward(c.buildCopy.paths) { // contents before their directory

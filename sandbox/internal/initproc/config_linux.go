@@ -41,8 +41,9 @@ type Config struct {
 	PerFile       PerFile              // memory of the kernel for an open file; used if there is no cgroup
 	LandlockABI   int                  // version of Landlock; 0 if the kernel has none
 	Filter        []syscall.SockFilter // seccomp filter
-	// EnterCount, LeaveTexts and CanThaw describe the descriptors that init inherits after its fixed ones, in this
-	// order. EnterCount is the number of cgroup files by which the thread that starts the program enters cgroups.
+	// EnterCount, LeaveTexts and CanThaw describe the file descriptors that init inherits after its fixed ones, in
+	// this order. The first EnterCount descriptors are files of cgroups: by writing to them, the thread that starts
+	// the program enters these cgroups.
 	EnterCount int
 	LeaveTexts []string // texts that init (the sandbox's first process) writes to one file each when the program has started
 	CanThaw    bool     // there is a file to which init writes "THAWED" to resume a frozen program
@@ -50,11 +51,11 @@ type Config struct {
 	buildCopy *copier // the copier of a build's directory; nil if this is no build
 }
 
-// Thread is a placeholder in Config.Filter. The sandbox's init process replaces it by the ID of the thread that
-// starts the program.
+// Thread is a placeholder in Config.Filter for a number that is not known yet. The sandbox's init process replaces it
+// by the ID of the thread that starts the program.
 const Thread = 0xfffffffd
 
-// End is the way in which the program in a sandbox ended.
+// End says in which way the program in a sandbox ended.
 type End uint8
 
 const (
@@ -66,7 +67,7 @@ const (
 	NotStarted // see Report.Step, Errno and Text
 )
 
-// Report is the message that the sandbox's init process sends at its end: how the program ended.
+// Report is the message by which the sandbox's init process reports, at its end, how the program ended.
 type Report struct {
 	End   End
 	Wait  uint32 // wait status of the program, as of wait4(2)
@@ -76,11 +77,11 @@ type Report struct {
 	Text  string
 }
 
-// LeftGroup is the byte that the init process sends when it has left the cgroup in which the program can be
-// frozen. It sends the byte before the Report.
+// LeftGroup is a byte that the init process sends before its Report. It means that the init process has left the
+// cgroup in which the program can be frozen.
 const LeftGroup = '\n'
 
-// Encode returns the configuration in the form that read decodes.
+// Encode returns the configuration as bytes, which the method read decodes.
 func (c *Config) Encode() []byte {
 	var k, head coder
 	c.code(&k)
@@ -89,7 +90,7 @@ func (c *Config) Encode() []byte {
 	return append(head.data, k.data...)
 }
 
-// read reads and decodes one configuration. It reads no byte after it.
+// read reads and decodes one configuration. It reads not a byte more than that.
 func (c *Config) read(from io.Reader) error {
 	var n int
 	head := coder{isReading: true, data: make([]byte, unsafe.Sizeof(n))}
@@ -108,14 +109,14 @@ func (c *Config) read(from io.Reader) error {
 	return k.err
 }
 
-// Encode returns the report in the form that Decode decodes.
+// Encode returns the report as bytes, which the method Decode decodes.
 func (r *Report) Encode() []byte {
 	var k coder
 	r.code(&k)
 	return k.data
 }
 
-// Decode sets r to the encoded report data.
+// Decode sets r to the report that Encode has encoded as data. It returns an error if data is not a report.
 func (r *Report) Decode(data []byte) error {
 	k := coder{isReading: true, data: data}
 	r.code(&k)
@@ -153,8 +154,8 @@ func (r *Report) code(k *coder) {
 	k.text(&r.Text)
 }
 
-// coder encodes values, or decodes them in the same order. Values are encoded as they are in memory, because both
-// sides are the same program on the same machine.
+// coder encodes values, or decodes them in the same order. Values are encoded as they are in memory: encoder and
+// decoder are the same program on the same machine.
 type coder struct {
 	data      []byte
 	isReading bool
@@ -200,7 +201,7 @@ func values[T any](k *coder, all *[]T) {
 	k.bytes(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(*all))), len(*all)*int(unsafe.Sizeof(*new(T)))))
 }
 
-// list encodes or decodes a slice. one is called for each element, to encode or decode it.
+// list encodes or decodes a slice. It calls one for each element to encode or decode the element.
 func list[T any](k *coder, all *[]T, one func(*coder, *T)) {
 	length(k, all)
 	for i := range *all {
@@ -221,8 +222,8 @@ func (k *coder) bind(b *Bind) {
 	k.text(&b.Target)
 }
 
-// wrapError is an error with a text before it. The text of the outermost wrapError names the failed step of
-// starting a sandbox.
+// wrapError is an error with a text before it. If a sandbox cannot be started, the text of the outermost wrapError
+// names the step that failed.
 type wrapError struct {
 	text string
 	err  error

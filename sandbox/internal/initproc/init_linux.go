@@ -87,9 +87,10 @@ func initMain() {
 	r.reap()
 }
 
-// surviveSignals prevents signals that the program sends from ending init. hasNamespaces says whether init is the first
-// process of a PID namespace: the kernel then drops signals without a handler, and surviveSignals removes the handlers.
-// Otherwise it catches the signals. It does not ignore them, because the program would inherit that.
+// surviveSignals prevents signals that the program sends from ending init. hasNamespaces says whether init is the
+// first process of a PID namespace. If it is, surviveSignals removes the handlers of signals, because the kernel then
+// drops the signals. Otherwise it catches the signals. It does not ignore them, because the program would inherit
+// that.
 func surviveSignals(hasNamespaces bool) {
 	if !hasNamespaces {
 		// A signal that is caught does not end init. Nobody reads the channel.
@@ -107,7 +108,7 @@ func surviveSignals(hasNamespaces bool) {
 }
 
 // enterGroups moves this thread, and so every process that it starts, into the sandbox's cgroups of version 1. The
-// memory of init is not part of their limits: the kernel counts it for init's first thread, which stays outside.
+// memory of init does not count there: the kernel counts it for init's first thread, which stays outside.
 func (c *Config) enterGroups() error {
 	for fd := firstExtra; fd < firstExtra+c.EnterCount; fd++ {
 		if _, err := syscall.Write(fd, []byte("0")); err != nil {
@@ -117,9 +118,9 @@ func (c *Config) enterGroups() error {
 	return nil
 }
 
-// leaveGroup moves init out of the cgroup in which the program can be frozen, so that init still notices when the
-// calling process ends. It also closes init's copies of the program's stdin, stdout and stderr. Otherwise the
-// referee would not notice when the program closes these.
+// leaveGroup moves init out of the cgroup in which the program can be frozen. A frozen init would not notice that the
+// calling process has ended. leaveGroup also closes init's copies of the program's stdin, stdout and stderr;
+// otherwise the calling process would not notice when the program closes them.
 func (r *reaper) leaveGroup() {
 	for fd := firstExtra; fd < firstExtra+r.config.EnterCount; fd++ {
 		syscall.Close(fd)
@@ -144,8 +145,8 @@ func (r *reaper) leaveGroup() {
 	sys.Prctl(syscall.PR_SET_DUMPABLE, 0)
 }
 
-// awaitLifelineEnd waits until the process that started the sandbox has ended or has shut down its end of the
-// socket. Then it kills all processes of the sandbox and exits.
+// awaitLifelineEnd waits until the process that started the sandbox has ended or has shut down its end of the socket
+// to init. Then it kills all processes of the sandbox and exits.
 func (r *reaper) awaitLifelineEnd() {
 	var buf [1]byte
 	for {
@@ -161,8 +162,8 @@ func (r *reaper) awaitLifelineEnd() {
 	r.endSandbox(Report{End: Killed})
 }
 
-// thaw resumes the program if a cgroup of version 1 has frozen it. A process that is frozen in this way does not
-// react even to SIGKILL.
+// thaw resumes the program if it is frozen by a cgroup of version 1. A process that is frozen in this way does not
+// even react to SIGKILL.
 func (r *reaper) thaw() {
 	if r.config.CanThaw {
 		syscall.Write(firstExtra+r.config.EnterCount+len(r.config.LeaveTexts), []byte("THAWED"))
@@ -184,8 +185,8 @@ func (r *reaper) reap() {
 	}
 }
 
-// endSandbox kills the remaining processes, copies the result of a build back, sends the report rep and exits. A
-// second call from another thread blocks until this process ends.
+// endSandbox kills the remaining processes, copies the result of a build back, sends the report rep, and exits. If
+// another thread calls it meanwhile, that call blocks until this process ends.
 func (r *reaper) endSandbox(rep Report) {
 	if r.isEnding.Swap(true) {
 		select {}
@@ -244,8 +245,8 @@ func (r *reaper) poll() {
 // PollEvery is the time between two checks of the limits that the kernel does not enforce.
 const PollEvery = 50 * time.Millisecond
 
-// failure returns the report for a program that was not started because of err. If err is a wrapError, its text
-// names the step that failed.
+// failure returns the report for a program that was not started because of err. If err is a wrapError, the report
+// names its text as the step that failed.
 func failure(err error) Report {
 	rep := Report{End: NotStarted, Step: "start", Text: err.Error()}
 	if w, ok := err.(*wrapError); ok {
@@ -264,8 +265,8 @@ func finish(rep Report) {
 	syscall.Exit(0) // at once, which ends all processes of the PID namespace
 }
 
-// run gives up the rights of this thread, applies all restrictions to it, starts the program from it and returns
-// its PID.
+// run gives up the rights of this thread and applies all restrictions to it. Then it starts the program from this
+// thread and returns the program's PID.
 func (c *Config) run() (pid int, err error) {
 	if err := c.enterGroups(); err != nil {
 		return 0, err
@@ -306,16 +307,16 @@ func (c *Config) run() (pid int, err error) {
 	return pid, nil
 }
 
-// raiseOOM raises the OOM score of this process, which the program inherits. If the machine runs out of memory, the
-// kernel then kills the program before the referee. It returns the open file of the score, for lowerOOM.
+// raiseOOM raises the OOM score of this process, which the program inherits. When the machine runs out of memory, the
+// kernel kills processes with a high score first. It returns the open file of the score, which lowerOOM needs.
 func raiseOOM() *os.File {
 	f, _ := os.OpenFile("/proc/self/oom_score_adj", os.O_WRONLY, 0)
 	f.WriteString("1000") // a nil file is allowed
 	return f
 }
 
-// lowerOOM lowers init's own OOM score again, so that the kernel kills the program before init. The score is below
-// 0 if that is allowed, which it is only for root. f is the open file of the score; lowerOOM closes it.
+// lowerOOM lowers init's own OOM score again, so that the kernel kills the program before init. Only root may set a
+// score below 0, which is even safer. f is the open file of the score from raiseOOM; lowerOOM closes it.
 func lowerOOM(f *os.File) {
 	if _, err := f.WriteString("-1000"); err != nil {
 		f.WriteString("0")

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// ruleset is a Landlock ruleset that does not apply yet; enforce applies it. If fd is -1, it is empty and enforce
-// does nothing.
+// ruleset is a Landlock ruleset under construction; it applies only after enforce. If fd is -1, the ruleset is empty
+// and enforce does nothing.
 type ruleset struct {
 	fd            int
 	handledRights uint64
@@ -48,8 +48,8 @@ func (c *Config) landlock() (ruleset, error) {
 	return r, errors.Join(err, c.allowWeak(r))
 }
 
-// allowWeak adds to r the rights to read, but not to write, everything that would be visible in a sandbox with
-// namespaces.
+// allowWeak adds rules to r that allow reading everything that would be visible in a sandbox with namespaces. They do
+// not allow writing.
 func (c *Config) allowWeak(r ruleset) error {
 	// Most files of other processes in /proc require the right to trace them, which Landlock denies. Only
 	// their command lines are visible.

@@ -60,8 +60,8 @@ func makeStage() error {
 	return mountTmpfs(newRoot, 1<<20, 2048)
 }
 
-// mountTmpfs mounts a tmpfs at dir with at most the given numbers of bytes and inodes. Inodes are limited because
-// empty files use memory as well.
+// mountTmpfs mounts a file system in memory at dir. It has room for the given numbers of bytes and of inodes (files
+// and directories). The inodes are limited because empty files use memory as well.
 func mountTmpfs(dir string, bytes, inodes int64) error {
 	options := "size=" + strconv.FormatInt(bytes, 10) + ",nr_inodes=" + strconv.FormatInt(inodes, 10) + ",mode=755"
 	return wrap("a tmpfs of "+options, syscall.Mount("timba", dir, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, options))
@@ -136,8 +136,8 @@ func bindMount(from, to string, attr uint64) error {
 	return wrap(trimPrefix(to, newRoot)+": move_mount", sys.MoveMount(fd, "", sys.AT_FDCWD, to, sys.MOVE_MOUNT_F_EMPTY_PATH))
 }
 
-// mountPoint creates an empty file or directory at the path to, on which the file or directory fd can then be
-// mounted.
+// mountPoint creates an empty directory at the path to if fd refers to a directory, and otherwise an empty file. Then
+// the directory or file that fd refers to can be mounted there.
 func mountPoint(fd int, to string) error {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(fd, &st); err != nil {
@@ -247,8 +247,8 @@ func isReadable(dir string) bool {
 	return err == nil && info.Mode()&0o005 == 0o005
 }
 
-// copyDir mounts a copy of the directory from at the path to, with the mount attributes attr. The copy belongs to the
-// program's user.
+// copyDir makes a copy of the directory from visible in the sandbox, at the path to. attr has the attributes of the
+// mount. The copy belongs to the program's user.
 func (c *Config) copyDir(from, to string, attr uint64) error {
 	if err := mountTmpfs(stagedDir, c.Limit.Disk, c.Limit.Inodes); err != nil {
 		return err

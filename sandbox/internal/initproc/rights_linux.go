@@ -8,12 +8,13 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// InitThreads is the largest number of processes and threads that init itself uses. If a process limit also counts
-// init, it must be the program's limit plus InitThreads.
+// InitThreads is the largest number of processes and threads that init itself uses. Add it to the program's process
+// limit where the kernel also counts init.
 const InitThreads = 8
 
-// StarterThreads is the number of threads of init that count if the limit is that of the program's user or cgroup:
-// only the thread that starts the program. The limit must then be the program's limit plus StarterThreads.
+// StarterThreads is the number of threads of init that the kernel counts for the program's user or cgroup: only the
+// thread that starts the program. Add it to the program's process limit where the kernel limits the user or the
+// cgroup.
 const StarterThreads = 1
 
 // setLimits sets the resource limits of this process, which the program inherits.
@@ -70,15 +71,17 @@ func (c *Config) setLimits() error {
 }
 
 // headroom is how many more threads, and how many more gigabytes of data, init may have than the program. The Go
-// runtime exits if it cannot start a thread or allocate a stack, so with equal limits init would exit just when the
-// program reaches them. The program has lower soft limits, and its system call filter keeps it from raising them.
+// runtime exits if it cannot start a thread or allocate a stack. With equal limits, init would therefore exit just
+// when the program reaches them. The program has lower soft limits, and its system call filter keeps it from raising
+// them.
 const headroom = 64
 
 // unusedData is how many bytes of writable memory a process may have without using them. An arena of Go alone is
 // 64 MiB.
 const unusedData = 256 << 20
 
-// SoftLimits are the resources whose limits init raises again for itself after it has started the program.
+// SoftLimits are the resources whose soft limits are low while init starts the program. Afterwards init raises them
+// again for itself.
 var SoftLimits = []int{sys.RLIMIT_NPROC, syscall.RLIMIT_DATA}
 
 func raiseLimits() {
@@ -90,7 +93,8 @@ func raiseLimits() {
 	}
 }
 
-// lowerLimit sets the limits of a resource unless they are lower already.
+// lowerLimit sets the soft and the hard limit of a resource. It does not raise the hard limit: if that is lower
+// already, it stays, and also bounds the soft limit.
 func lowerLimit(resource int, soft, hard uint64) error {
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(resource, &old); err != nil {
@@ -101,8 +105,8 @@ func lowerLimit(resource int, soft, hard uint64) error {
 	return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: min(soft, hard), Max: hard})
 }
 
-// dropRights permanently gives up all rights of root for this thread. Unless uid is -1, the thread changes to that
-// user. If capable is true, the thread may have Linux capabilities even if uid is -1. Package syscall is not used,
+// dropRights gives up all rights of root for this thread, permanently. Unless uid is -1, the thread changes to that
+// user. capable says that the thread may have Linux capabilities even if uid is -1. Package syscall is not used,
 // because it would change all threads.
 func dropRights(uid int, capable bool) error {
 	capable = capable || uid >= 0

@@ -14,8 +14,9 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// usage returns what the processes of the sandbox use: their memory in bytes, including what the kernel may use for
-// them; their CPU time, including that of ended processes as far as it is known; and the number of their threads.
+// usage returns what all processes of the sandbox use. memory is in bytes and includes what the kernel may use for
+// the processes. cpu includes the CPU time of processes that have ended, as far as it is known. threads is the number
+// of threads.
 func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	var ru syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &ru) == nil {
@@ -64,7 +65,7 @@ func otherProcesses() (pids []int) {
 	return pids
 }
 
-// userThreads returns how many threads the user of this process has on the whole machine.
+// userThreads returns how many threads the user of this process runs on the whole machine.
 func userThreads() int {
 	n := 0
 	uid := uint32(os.Getuid())
@@ -91,16 +92,16 @@ type PerFile struct{ Socket, Pipe, Poll, Other int64 }
 // perMapping is the number of bytes of memory that the kernel uses for one memory mapping of a process.
 const perMapping = 256
 
-// kernelMemory is a sum of the memory that the kernel may use for processes. A socket or pipe that several
-// processes have open counts once.
+// kernelMemory adds up the memory that the kernel may use for processes. A socket or pipe that several processes have
+// open counts once.
 type kernelMemory struct {
 	perFile      PerFile
 	countedFiles map[string]bool
 	bytes        int64
 }
 
-// add adds to k the memory for the open files of the process whose directory in /proc is dir. If the open files
-// cannot be listed, add counts maxFiles sockets.
+// add adds to k the memory that the kernel may use for the open files of one process. dir is the directory of the
+// process in /proc. If the open files cannot be listed, add counts maxFiles sockets.
 func (k *kernelMemory) add(dir string, maxFiles int) {
 	d, err := os.Open(dir + "/fd")
 	if errors.Is(err, fs.ErrPermission) {
@@ -141,8 +142,8 @@ func (k *kernelMemory) addFile(link string) {
 	}
 }
 
-// mappingsOf returns the number of memory mappings of the process whose directory in /proc is dir, or 0 if it has
-// ended.
+// mappingsOf returns the number of memory mappings of a process, or 0 if the process has ended. dir is the directory
+// of the process in /proc.
 func mappingsOf(dir string) (n int64) {
 	f, err := os.Open(dir + "/maps")
 	if err != nil {
@@ -159,9 +160,9 @@ func mappingsOf(dir string) (n int64) {
 	}
 }
 
-// cpuClock is the descriptor of a perf event that counts the CPU time of a thread and its descendants. Unlike
-// getrusage, it includes ended processes for which nobody waited. It is -1 if the kernel refuses such an event, as
-// it does for ordinary users if kernel.perf_event_paranoid is above 2.
+// cpuClock is the file descriptor of a perf event that counts the CPU time of a thread and its descendants. Unlike
+// getrusage, it includes processes that have ended without being waited for. It is -1 if the kernel refuses such an
+// event, as it does for ordinary users if kernel.perf_event_paranoid is above 2.
 type cpuClock int
 
 // newCPUClock starts counting the CPU time of this thread and everything that it starts from now on.
@@ -179,7 +180,7 @@ func newCPUClock() cpuClock {
 	return cpuClock(fd)
 }
 
-// read returns the CPU time that was counted so far. It returns false if c is -1.
+// read returns the CPU time that was counted so far. It returns false if there is no count because c is -1.
 func (c cpuClock) read() (time.Duration, bool) {
 	var n uint64
 	buf := (*[8]byte)(unsafe.Pointer(&n))[:]

@@ -37,8 +37,9 @@ type Mirror struct {
 // NewStream returns a mirror that writes lines to w.
 func NewStream(w io.Writer) *Mirror { return &Mirror{w: bufio.NewWriter(w)} }
 
-// Open opens a mirror in a directory, or in a file with the extension .ndjson or .jsonl, to continue after
-// its last replay. whole means that the replays are those of one match, which are always downloaded from the start.
+// Open opens a mirror in a directory, or in a file with the extension .ndjson or .jsonl, to continue after its last
+// replay. selection says which replays it is for. whole is true if the replays are those of one match, which are
+// always downloaded from the start.
 func Open(path string, selection Selection, whole bool) (*Mirror, error) {
 	ext := strings.ToLower(filepath.Ext(path))
 	switch {
@@ -75,8 +76,8 @@ func openDir(path string, selection Selection, whole bool) (*Mirror, error) {
 	return m, sameSelection(path, Selection(of), selection)
 }
 
-// Selection says which replays are mirrored: "" means all, otherwise it has the name of a ladder, "bot=" with the name
-// of a bot, or both with a space between them.
+// Selection says which replays are mirrored. It is the name of a ladder, "bot=" with the name of a bot, or both with
+// a space between them. "" means all replays.
 type Selection string
 
 // Select returns the selection of the replays of a ladder and a bot; "" means all ladders or all bots.
@@ -103,7 +104,8 @@ func (s Selection) describe() string {
 	return ladder
 }
 
-// sameSelection returns an error unless have, the selection of the existing replays at path, is want.
+// sameSelection returns an error if two selections differ. have is the selection of the replays that exist at path,
+// and want the selection that the user asks for.
 func sameSelection(path string, have, want Selection) error {
 	if have == want {
 		return nil
@@ -115,14 +117,14 @@ func sameSelection(path string, have, want Selection) error {
 // download continues there. No ladder has this name, because names have no spaces.
 const oneMatch = "one match"
 
-// selectionFile returns the path of the file that stores the selection of the replays in the file path.
+// selectionFile returns the path of the file that stores the selection of the replays in the file at path.
 func selectionFile(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".selection")
 }
 
-// openLines opens a file of lines to continue after its last complete line. The file selectionFile(path) has
-// their selection. If it is missing, openLines reads the ladder from the lines; lines from several ladders count as all
-// ladders.
+// openLines opens a file of lines to continue after its last complete line. The selection of its replays is in the
+// file selectionFile(path). If that file is missing, openLines derives the selection from the ladders in the lines;
+// if there are several, it is all ladders.
 func openLines(path string, selection Selection) (*Mirror, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -152,9 +154,9 @@ func openLines(path string, selection Selection) (*Mirror, error) {
 	return m, nil
 }
 
-// scan reads a file of lines and returns three things about its complete lines: the cursor of the last one
-// ("" if there is none), the ladder of all of them ("" if they differ), and the offset of their end. An
-// incomplete line after that offset is from an interrupted download.
+// scan reads a file of lines. cursor is the cursor of the last complete line, or "" if there is none. ladder is the
+// ladder of all complete lines, or "" if they differ. end is the offset of their end. An incomplete line after end is
+// from an interrupted download.
 func scan(f *os.File) (cursor, ladder string, end int64, err error) {
 	in := bufio.NewReaderSize(f, 1<<16)
 	for {

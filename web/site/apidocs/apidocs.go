@@ -133,8 +133,8 @@ func joinTexts(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), " ")
 }
 
-// field returns the description of a value called name. ref is its schema or a reference to it; nil means
-// that the value has no schema.
+// field returns the description of the value called name. ref is its schema or a reference to the schema; it is nil
+// if the value has none. required says whether the value must be present.
 func (d *document) field(name string, ref *schema, required bool) Field {
 	f := Field{Name: name, Required: required}
 	if ref == nil {
@@ -169,7 +169,8 @@ func (d *document) members(ref *schema) (list []Field) {
 	return append(list, optional...)
 }
 
-// example returns a curl command that sends a request to operation o. body is the schema of its body, or nil.
+// example returns a curl command that sends a request to the operation o. body is the schema of the request's body,
+// or nil if it has none.
 func (d *document) example(o *Operation, body *schema) string {
 	path := o.Path
 	var query []string

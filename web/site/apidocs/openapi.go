@@ -76,8 +76,8 @@ func (t *types) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(t))
 }
 
-// resolve returns the entry of components to which ref, such as "#/components/schemas/Bot", refers. If ref is
-// "", it returns the parameter here, a value that is not in components.
+// resolve returns the value to which ref refers, such as "#/components/schemas/Bot": an entry of components. If ref
+// is "", the value stands in the document itself, and resolve returns the argument here, which is that value.
 func resolve[T any](ref string, here *T, components map[string]*T) *T {
 	if ref == "" {
 		return here

@@ -1,4 +1,4 @@
-// Package runtest has helpers for tests of trainings. Begin with CheckDeterminism.
+// Package runtest provides helpers for the tests of trainings. Begin with CheckDeterminism.
 package runtest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/lab/train/run"
 )
 
-// Train runs a training with the settings s in a new directory and returns that directory and the result.
+// Train runs a training with the settings s in a new directory. It returns this directory and the result.
 func Train[R run.TrainingResult](t testing.TB, s run.TrainingSettings) (dir string, result R) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "run")
@@ -20,8 +20,8 @@ func Train[R run.TrainingResult](t testing.TB, s run.TrainingSettings) (dir stri
 	return dir, r.(R)
 }
 
-// Files returns the concatenated files of the run in dir that depend on the configuration alone: the model,
-// the metrics and the result.
+// Files returns the contents, one after another, of those files of the run in dir that depend only on the
+// configuration: the model, the metrics and the result.
 func Files(t testing.TB, dir string) (text string) {
 	t.Helper()
 	for _, name := range []string{run.ModelFile, run.MetricsFile, run.ResultFile} {
@@ -30,9 +30,9 @@ func Files(t testing.TB, dir string) (text string) {
 	return text
 }
 
-// CheckDeterminism trains once without interruption, then with 1 and with 7 workers, interrupted after each
-// step. It checks that all runs write the same files and that resuming a finished run does not change them.
-// It returns the content of the files.
+// CheckDeterminism trains once without interruption, and then with 1 and with 7 workers, interrupted after each
+// step. It checks that all these runs write the same files, and that a finished run does not change when it is
+// resumed. It returns the contents of the files.
 func CheckDeterminism(t testing.TB, s run.TrainingSettings) string {
 	t.Helper()
 	dir, _ := Train[run.TrainingResult](t, s)
@@ -54,7 +54,7 @@ func CheckDeterminism(t testing.TB, s run.TrainingSettings) string {
 	return whole
 }
 
-// trainStep runs a training for one step and reports whether the training has ended.
+// trainStep runs one step of a training and reports whether the training has ended.
 func trainStep(t testing.TB, dir string, s run.TrainingSettings, resume bool, workers int) bool {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// hermit runs a bot that is hard to clean up after. By mode, it leaves its process group or leaves a file in its
-// TMPDIR; it always ignores "bye". It fails if it finds a file in TMPDIR.
+// hermit runs a bot that is hard to end or to clean up after. If mode is "regroup", the bot leaves its process group;
+// otherwise it leaves a file in TMPDIR. It always ignores "bye". It returns an error if it finds a file in TMPDIR.
 func hermit(mode string) error {
 	tmp := os.Getenv("TMPDIR")
 	if entries, err := os.ReadDir(tmp); err != nil || len(entries) > 0 {

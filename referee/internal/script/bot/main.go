@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// modes maps the first argument to a function that receives the second.
+// modes maps the first argument of this program to a function that runs with the second argument.
 var modes = map[string]func(arg string) error{
 	"house":  func(name string) error { return house.Run(name, os.Stdin, os.Stdout) },
 	"script": play,
