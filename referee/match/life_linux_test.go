@@ -165,7 +165,7 @@ func TestLimitsAndFaultsNotStarted(t *testing.T) {
 		want    string
 	}{
 		{[]string{"/no/such/bot", "--fast"}, `could not be started: /no/such/bot: no such file or directory: try "/no/such/bot --fast" by hand`},
-		{[]string{notes}, "could not be started: " + notes + ": exec format error: try "},
+		{[]string{notes}, `could not be started: "` + notes + `" is neither a program nor a script`},
 		{[]string{t.TempDir()}, "permission denied"},
 		{[]string{"/bin/true"}, `before "ready": the process exited with status 0`},
 	} {
