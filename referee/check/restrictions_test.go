@@ -94,7 +94,7 @@ func TestSandbox(t *testing.T) {
 		"temp":                                {},
 		"network=" + listener.Addr().String(): {"it tried to use the network", "put everything that the bot needs into its directory"},
 		"home=book":                           {"it looked for ", "put the files that the bot reads beside it"},
-		"nowhere":                             {"it looked for /no/such/file, which is not there; outside the sandbox it fails, too", "put the files that the bot reads beside it, in a directory of its own, where it is started"},
+		"nowhere":                             {"it looked for /no/such/file, which is not there; outside the sandbox it fails, too", "put the files that the bot reads beside it, as copies and not as links, in a directory of its own, where it is started"},
 		"memory=" + os.Getenv("HOME"):         {outside, "use less, or allow more with --memory; the limit was 128 MiB"},
 		"processes":                           {outside, "start fewer, or allow more with --processes; the limit was 24"},
 	}

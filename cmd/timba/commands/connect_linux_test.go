@@ -99,7 +99,7 @@ func TestConnect(t *testing.T) {
 		t.Errorf("it has waited for the match:\n%s", said)
 	}
 
-	c = connectBot(t, s, strings.Repeat("x", 40), "far", held(t))
+	c = connectBot(t, s, "timba_"+strings.Repeat("X", 40), "far", held(t))
 	c.exits(t, cli.ExitError)
 	c.await(t, `(?m)^timba: .*the token is not valid`)
 

@@ -34,7 +34,7 @@ func TestResumeKeepsEveryFlag(t *testing.T) {
 	for name, special := range map[string]map[string]string{
 		"bank and test":      {"bank": "60000", "inc": "10", "sprt": "elo0=0,elo1=10,alpha=0.05,beta=0.05,model=normalized"},
 		"movetime and Swiss": {"movetime": "60001", "format": "swiss", "rounds": "2"},
-		"openings":           {"movetime": "60001", "openings": openings, "ply": "0"},
+		"openings":           {"movetime": "60001", "openings": openings, "openings-order": "random", "ply": "0"},
 		"one game":           {"movetime": "60001", "deals": "", "deal": "3", "rotation": "0"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func resumeError(dir string, args ...string) string {
 
 // Without a clock each move has one second, as --help says.
 func TestDefaultClock(t *testing.T) {
-	f := matchFlags{start: startFlags{deals: 1, deal: -1, rotation: -1, ply: -1}}
+	f := matchFlags{start: startFlags{deals: 1, deal: -1, rotation: -1, order: "sequential", ply: -1}}
 	if p, err := f.newPlan(nil, []string{"teeko", "@random", "@random"}, false); err != nil || p.Clock.Move != time.Second || p.Clock.Bank != 0 {
 		t.Errorf("the clock is %+v: %v", p.Clock, err)
 	}
