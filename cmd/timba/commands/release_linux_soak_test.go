@@ -31,9 +31,9 @@ unit=/usr/lib/systemd/system/timba.service
 user=$(sed -n 's/^User=//p' $unit)
 dir=/var/lib/$(sed -n 's/^StateDirectory=//p' $unit)
 install -d -m 0700 -o $user -g $user $dir
-as() { setpriv --reuid $user --regid $user --clear-groups "$@"; }
-as timba doctor | grep '^level:'
-as $(sed -n 's/^ExecStart=//p' $unit) >/serve.log 2>&1 &
+as="setpriv --reuid $user --regid $user --clear-groups"
+$as timba doctor | grep '^level:'
+$as $(sed -n 's/^ExecStart=//p' $unit) >/serve.log 2>&1 &
 server=$!
 until grep -q admin.token /serve.log; do
 	kill -0 $server || { cat /serve.log; exit 1; }
