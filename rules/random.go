@@ -76,7 +76,7 @@ func (s *Stream) Below(n int) int {
 
 // Shuffle puts the elements of p into a random order, by the Fisher-Yates algorithm: for each index i from the last
 // down to 1, it swaps element i with a random element from 0 to i.
-func Shuffle[T ~uint8 | ~uint16](s *Stream, p []T) {
+func Shuffle[T any](s *Stream, p []T) {
 	if s.quick {
 		r := s.rand
 		for i := len(p) - 1; i > 0; i-- {

@@ -68,10 +68,7 @@ func (c *Config) Specs() (specs []program.BotSpec) {
 // ShuffleOpenings puts the openings into a random order. The order depends only on the seed of the tournament.
 func (c *Config) ShuffleOpenings() {
 	random := rules.NewStream(rules.Seed(c.Seed).Derive("openings"))
-	for i := len(c.Openings) - 1; i > 0; i-- {
-		j := random.Below(i + 1)
-		c.Openings[i], c.Openings[j] = c.Openings[j], c.Openings[i]
-	}
+	rules.Shuffle(&random, c.Openings)
 	c.Shuffled = true
 }
 

@@ -242,7 +242,7 @@ func (r Reason) noReadyAdvice(c Circumstances) []phrase.Text {
 	switch {
 	case r.UnfinishedLine != "":
 		return append(r.unfinishedAdvice(), flush)
-	case slices.ContainsFunc(c.Log.Lines, isAnswer) && !c.Log.Private:
+	case c.hasLoggedAnswer():
 		return append(texts(writeToStdout), flush)
 	case c.Answer.Arrival == CameAtEnd:
 		return []phrase.Text{orReadLines(flushAdvice(c))}
@@ -259,6 +259,12 @@ func (r Reason) unfinishedAdvice() []phrase.Text {
 		return []phrase.Text{phrase.New("%q is not the answer: "+prompts, withoutRepeats(rest))}
 	}
 	return texts(`end every line with a line feed ("\n") and flush it`)
+}
+
+// hasLoggedAnswer reports whether the bot wrote an answer into its log. It returns false for a private log, so that advice
+// does not reveal what is in it.
+func (c Circumstances) hasLoggedAnswer() bool {
+	return !c.Log.Private && slices.ContainsFunc(c.Log.Lines, isAnswer)
 }
 
 // isAnswer reports whether a line of a bot's log is an answer, which belongs on stdout.
@@ -281,7 +287,7 @@ func (r Reason) lateAdvice(c Circumstances) []phrase.Text {
 	switch {
 	case r.UnfinishedLine != "":
 		return append(r.unfinishedAdvice(), flushAdvice(c))
-	case c.History.Turns == 0 && slices.ContainsFunc(c.Log.Lines, isAnswer) && !c.Log.Private:
+	case c.History.Turns == 0 && c.hasLoggedAnswer():
 		return append(texts(writeToStdout), flushAdvice(c))
 	}
 	switch c.Answer.Arrival {
