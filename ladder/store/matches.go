@@ -220,7 +220,7 @@ func (tx *Tx) matchVersion(ctx context.Context, ladderID, id int64) (queries.Ver
 		case b.Banned.Valid:
 			return row, conflict("choose another bot", "bot %q is banned", row.Name)
 		case b.Withdrawn.Valid:
-			return row, conflict("choose another bot", "bot %q is withdrawn by its owner", row.Name)
+			return row, conflict("choose another bot", "bot %q is withdrawn", row.Name)
 		}
 		owner, err := tx.Person(ctx, row.PersonID.Int64)
 		if err = ifNoRows(err, nil); err != nil { // a house bot has none

@@ -299,7 +299,7 @@ func (tx *Tx) dropUnplayable(ctx context.Context) error {
 		for ; len(rows) > 0 && rows[0].ID == id; rows = rows[1:] {
 			r, reason := rows[0], phrase.New("version %d of %s plays no more", rows[0].Number, rows[0].Name)
 			if !r.LadderID.Valid && r.Withdrawn.Valid {
-				by, reason = r.PersonID.Int64, phrase.New("bot %q is withdrawn by its owner", r.Name)
+				by, reason = r.PersonID.Int64, phrase.New("bot %q is withdrawn", r.Name)
 				if r.Banned.Valid {
 					by, reason = 0, phrase.New("bot %q is banned", r.Name)
 				}

@@ -75,7 +75,7 @@ func TestWithdraw(t *testing.T) {
 	kit.Must(t, c.Bots.Withdraw(bg, v.BotID))
 	kit.Must(t, c.Bots.Withdraw(bg, v.BotID)) // the second call changes nothing
 	c.wantMessages(p.ID)
-	c.wantMessages(other.ID, fmt.Sprintf(`match %d was dropped: bot "anna-bot" is withdrawn by its owner`, others.ID))
+	c.wantMessages(other.ID, fmt.Sprintf(`match %d was dropped: bot "anna-bot" is withdrawn`, others.ID))
 	c.wantPlaying(v.BotID, "withdrawn", 0, 0)
 	if b, err := c.Bots.Find(bg, "anna-bot"); err != nil || b.WithdrawnAt.IsZero() {
 		t.Errorf("%+v, %v", b, err)
@@ -83,12 +83,12 @@ func TestWithdraw(t *testing.T) {
 	if m, err := c.Matches.Find(bg, waits.ID); err != nil || m.State != ladder.Dropped {
 		t.Errorf("a match that waits is %s; %v", m.State, err)
 	}
-	if m, err := c.Matches.Find(bg, asked.ID); err != nil || m.State != ladder.Dropped || m.Reason.String() != `bot "anna-bot" is withdrawn by its owner` {
+	if m, err := c.Matches.Find(bg, asked.ID); err != nil || m.State != ladder.Dropped || m.Reason.String() != `bot "anna-bot" is withdrawn` {
 		t.Errorf("a match that somebody asked for is %s: %s; %v", m.State, m.Reason, err)
 	}
 	l := testLadders(t)[0]
 	_, err = c.Matches.Add(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, RequestedBy: p.ID})
-	wantError(t, err, ladder.Conflict, `bot "anna-bot" is withdrawn by its owner: choose another bot`)
+	wantError(t, err, ladder.Conflict, `bot "anna-bot" is withdrawn: choose another bot`)
 	_, err = c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(9)}, noLimits)
 	wantError(t, err, ladder.Conflict, `bot "anna-bot" is withdrawn: bring anna-bot back first`)
 	if history, err := c.Ladders.ChangeHistory(bg, "tebes-4", v.ID, 10); err != nil || len(history) != 1 {
@@ -180,12 +180,12 @@ func TestWithdrawnBrokenOff(t *testing.T) {
 		dropped, err := c.Matches.InterruptAttempt(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
 		kit.Must(t, err)
 		m = kit.Get[ladder.Match](t)(c.Matches.Find(bg, m.ID))
-		if !dropped || m.State != ladder.Dropped || m.Reason.String() != `bot "anna-bot" is withdrawn by its owner` {
+		if !dropped || m.State != ladder.Dropped || m.Reason.String() != `bot "anna-bot" is withdrawn` {
 			t.Errorf("match %d is dropped: %t; it is %s: %q", m.ID, dropped, m.State, m.Reason)
 		}
 	}
 	c.wantMessages(p[0].ID)
-	c.wantMessages(p[1].ID, fmt.Sprintf(`match %d was dropped: bot "anna-bot" is withdrawn by its owner`, other.ID))
+	c.wantMessages(p[1].ID, fmt.Sprintf(`match %d was dropped: bot "anna-bot" is withdrawn`, other.ID))
 	wantSound(t, c.Store)
 }
 

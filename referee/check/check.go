@@ -142,6 +142,18 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	return examine(ctx, match.Start, p, o)
 }
 
+// TryStart starts the bot p once and waits for its "ready", as the check Start does. The error is a *Failure if the bot
+// is to blame.
+func TryStart(ctx context.Context, p program.Program, o Options) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	p.Language = program.Language(p.Contestant)
+	k := &run{Options: o, ctx: ctx, startBot: match.Start, program: p, report: newReport(p, o), timer: timer{startedAt: time.Now()}}
+	defer k.endSession()
+	_, err := k.newSession()
+	return err
+}
+
 // examine does the work of Run. It calls start to start the bot.
 func examine(ctx context.Context, start startFunc, p program.Program, o Options) (*Report, error) {
 	variants, err := o.chooseGames(p)

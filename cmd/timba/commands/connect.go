@@ -13,6 +13,10 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/cmd/internal/startbot"
+	"github.com/timba-arena/timba/referee/check"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/web/remote"
 )
 
@@ -30,7 +34,7 @@ func newConnect() *cobra.Command {
 		Long: "Connects a program on this machine to a competition, where it plays while it is connected. The first\n" +
 			"connection makes the bot, with a version that is marked as remote. Later connections continue with\n" +
 			"this version and its rating. COMMAND is started once for each rotation of a match, as by timba match,\n" +
-			"but without a sandbox.\n\n" +
+			"but without a sandbox. Before the first connection it is started once, to see that it says \"ready\".\n\n" +
 			"The margin of the clock is larger, because of the network. If the connection breaks, the clock stops\n" +
 			"and the program reconnects by itself. If this takes more than some seconds, the bot loses the current\n" +
 			"game, but no other. After Ctrl-C the current match is finished first; a second Ctrl-C ends it at once.\n\n" +
@@ -61,6 +65,9 @@ func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := f.tryStart(cmd, args); err != nil {
+		return err
+	}
 	w := cmd.OutOrStdout()
 	r := &remote.Connector{ClientOptions: remote.ClientOptions{
 		ServerAddress: remote.ServerAddress{URL: c.URL, Token: c.Token, Agent: c.Agent}, Bot: f.bot, Label: f.label, Games: f.games, NewVersion: f.newVersion, SingleMatch: f.singleMatch,
@@ -85,6 +92,29 @@ func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("connect: %w", err)
 	}
 	return nil
+}
+
+// greetingTime is how long connect waits for the bot's "ready" before the bot goes online. Clocks of ladders may allow
+// less or more.
+const greetingTime = time.Minute
+
+// tryStart starts the bot once, so that a bot that cannot play does not go online and lose rated matches. A bot that
+// is only slow may go online, after a warning.
+func (f *connectFlags) tryStart(cmd *cobra.Command, command []string) error {
+	o := checkDefaults
+	o.Clock.Startup = greetingTime
+	err := check.TryStart(cmd.Context(), program.Program{Contestant: match.Contestant{Name: f.bot, Command: command}}, o)
+	failure, ok := errors.AsType[*check.Failure](err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return cli.ErrNoVerdict
+	case !ok:
+		return err
+	case failure.Reason.Kind == fault.NoReady:
+		fmt.Fprintf(cmd.ErrOrStderr(), "connect: warning: %s has said no \"ready\" within %v; a match allows what the clock of its ladder says\n", f.bot, greetingTime)
+		return nil
+	}
+	return fmt.Errorf("connect: %s does not go online, because its command does not start as in a match: %s: %s", f.bot, failure.Text, failure.Change)
 }
 
 // leaveBy ends a running bot. It calls leave after the first signal and when done is closed. After a second signal it

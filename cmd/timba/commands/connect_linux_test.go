@@ -39,11 +39,12 @@ func (s *served) join(t *testing.T, name string) *client.Client {
 	return c
 }
 
-// connectBot starts timba connect with a bot that waits until a pipe is closed.
+// connectBot starts timba connect with a bot whose processes, except the first, wait until a pipe is closed. The
+// first process is the one that connect starts before the bot goes online.
 func connectBot(t *testing.T, s *served, token, bot string, pipe *os.File) *running {
 	t.Helper()
 	cmd := exec.Command("timba", "connect", "--bot", bot, "--",
-		"sh", "-c", `[ ! -e "$0" ] || cat "$0" 2>/dev/null; exec timba bot first`, pipe.Name())
+		"sh", "-c", `if [ -e "$0.tried" ]; then [ ! -e "$0" ] || cat "$0" 2>/dev/null; fi; : > "$0.tried"; exec timba bot first`, pipe.Name())
 	cmd.Env = append(os.Environ(), client.EnvURL+"="+s.url, client.EnvToken+"="+token)
 	c := run(t, cmd, (*exec.Cmd).Start)
 	t.Cleanup(func() {
@@ -98,6 +99,12 @@ func TestConnect(t *testing.T) {
 	if said := c.out.String(); strings.Contains(said, "over") || strings.Contains(said, "broken off") {
 		t.Errorf("it has waited for the match:\n%s", said)
 	}
+
+	cmd := exec.Command("timba", "connect", "--bot", "broken", "--", "sh", "-c", "echo no module named x >&2; exit 3")
+	cmd.Env = append(os.Environ(), client.EnvURL+"="+s.url, client.EnvToken+"="+token)
+	c = run(t, cmd, (*exec.Cmd).Start)
+	c.exits(t, cli.ExitError)
+	c.await(t, `(?m)^timba: connect: broken does not go online, because its command does not start as in a match: .*no module named x`)
 
 	c = connectBot(t, s, "timba_"+strings.Repeat("X", 40), "far", held(t))
 	c.exits(t, cli.ExitError)
