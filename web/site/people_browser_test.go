@@ -306,8 +306,12 @@ func TestPlayLobby(t *testing.T) {
 	}
 	b.RequireAccessible()
 	b.Picture(*screens, "lobby-phone-dark")
+	webtest.Eval[bool](b, `(addEventListener('submit', ({ target }) => { sessionStorage.claim = target.elements.once.value; }), true)`)
 	b.Click(`.lobby form button`)
 	b.Wait(`#board`)
+	if claim := webtest.Eval[string](b, "sessionStorage.claim"); len(claim) < 20 {
+		t.Errorf("the form in the list of tables has the value %q against a second click", claim)
+	}
 	bar(a, "Brisca begins: come to the table")
 	a.Click(`#ongoing a`)
 	a.Wait(`#board[data-turn="yes"]`)

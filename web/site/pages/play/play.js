@@ -3,6 +3,14 @@
 import '../layout/deck.js';
 import '../layout/parts.js';
 
+// The list is the same for all visitors. A value that only this browser has makes two clicks on a button one claim.
+document.addEventListener('submit', ({ target }) => {
+  if (!target.closest('.lobby') || target.elements.once) return;
+  const field = document.createElement('input');
+  [field.type, field.name, field.value] = ['hidden', 'once', crypto.getRandomValues(new Uint32Array(4)).join('-')];
+  target.append(field);
+});
+
 const form = document.querySelector('form.choose');
 if (form) {
   const offer = () => {
