@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"math"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,8 +49,7 @@ func newBench() *cobra.Command {
 			"  games     whole games between @random processes, on all cores",
 	}
 	timeFlag(cmd, &b.Time, time.Second, time.Millisecond, "about how long each figure is measured")
-	cmd.AddCommand(newBenchDuplicates(), newBenchEnv(), newBenchFleet(), newBenchLadder(), newBenchOpenings(),
-		newBenchSandbox(), newBenchSite())
+	cmd.AddCommand(newBenchDuplicates(), newBenchEnv(), newBenchLadder(), newBenchOpenings(), newBenchSandbox())
 	return measure(cmd, b)
 }
 
@@ -84,45 +81,6 @@ func newBenchEnv() *cobra.Command {
 	}
 	timeFlag(cmd, &b.Time, 2*time.Second, time.Millisecond, "about how long each figure is measured")
 	return measure(cmd, b)
-}
-
-// newBenchFleet returns the command that measures a server with many workers that make random moves.
-func newBenchFleet() *cobra.Command {
-	b := new(bench.Fleet)
-	cmd := measure(&cobra.Command{
-		Use:   "fleet",
-		Short: "Measure a server with many workers",
-		Long: "Starts a server in one process and workers in another. The server has a temporary competition of many\n" +
-			"versions, and its NATS is open on loopback with TLS and credentials. The workers connect, take jobs and\n" +
-			"return results as timba worker does, but no bot plays: the workers make random moves. Server and workers\n" +
-			"share the machine.\n\n" +
-			"  matches/s       matches that the server has chosen, handed out, checked, rated and stored\n" +
-			"  standings       time of a request for the standings, of ten a second: 95 % were faster\n" +
-			"  CPU             processor time of the server for each match, and of all workers\n" +
-			"  memory          of the server\n" +
-			"  sent, received  bytes of messages from the server and to it for each match, without TLS\n" +
-			"  disk            bytes by which the data directory has grown for each match\n" +
-			"  joined          time until all workers were connected\n\n" +
-			"The first table has matches of two short games, by the number of workers. The second has matches of\n" +
-			"ladders of the default configuration, with 10 workers and 100 versions.\n" +
-			"lab/experiments.md explains the figures.",
-	}, b)
-	run := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if child := os.Getenv(bench.FleetEnv); child != "" {
-			return bench.RunFleetChild(cmd.Context(), child, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
-		}
-		return run(cmd, args)
-	}
-	f := cmd.Flags()
-	f.IntSliceVar(&b.Workers, "workers", []int{1, 10, 100, 1000}, "`numbers` of workers, of one core each")
-	cli.NumberFlag(cmd, &b.Versions, "versions", 10_000, 2, 100_000, "versions on the ladder")
-	timeFlag(cmd, &b.Time, 20*time.Second, time.Second, "how long each row of the tables is measured")
-	f.StringSliceVar(&b.Ladders, "ladders", []string{"brisca-2", "tute-2", "podrida-4", "tebes-6", "teeko"}, "`ladders` of the default configuration, or "+bench.NoLadder)
-	f.BoolVar(&b.VerifyDatabase, "verify", false, "verify the database after each row of the first table, as timba admin verify does")
-	f.StringVar(&b.Plot, "plot", "", "write the curves to this file, .svg, .png or .pdf")
-	f.StringVar(&b.Profile, "profile", "", "write a profile of the server's processor time to this `file`, with the last number of workers")
-	return cmd
 }
 
 func newBenchLadder() *cobra.Command {
@@ -178,21 +136,5 @@ func newBenchSandbox() *cobra.Command {
 	}
 	timeFlag(cmd, &b.Time, 2*time.Second, time.Millisecond, "about how long each row is measured")
 	cmd.Flags().StringSliceVar(&b.Languages, "languages", nil, "start only bots in these `languages` (default: all that this machine has)")
-	return measure(cmd, b)
-}
-
-func newBenchSite() *cobra.Command {
-	b := new(bench.Site)
-	cmd := &cobra.Command{
-		Use:   "site",
-		Short: "Measure the pages of the site",
-		Long: "Makes a competition with many finished matches in a temporary directory, serves its site on\n" +
-			"loopback, and fetches each page again and again, alone and while more matches are finished.\n" +
-			"Prints how long the pages take.",
-	}
-	cli.NumberFlag(cmd, &b.Matches, "matches", 100_000, 0, math.MaxInt, "finished matches of the competition")
-	cli.NumberFlag(cmd, &b.Bots, "bots", 500, 40, math.MaxInt, "bots of people")
-	cli.CountFlag(cmd, &b.Requests, "requests", 200, "requests for each page")
-	cli.NumberFlag(cmd, &b.Rate, "rate", 20, 1, 1_000_000, "the largest number of matches that are finished in a second meanwhile")
 	return measure(cmd, b)
 }

@@ -111,6 +111,6 @@ var requiredFlags = map[string][]string{
 // usageOnly are the commands whose usage only is checked here, as they would measure for longer than a test
 // may take. Scripts start them.
 var usageOnly = []string{
-	"timba-lab bench", "timba-lab bench duplicates", "timba-lab bench env", "timba-lab bench site", "timba-lab bench fleet",
-	"timba-lab bench ladder", "timba-lab bench openings", "timba-lab bench sandbox",
+	"timba-lab bench", "timba-lab bench duplicates", "timba-lab bench env", "timba-lab bench ladder", "timba-lab bench openings",
+	"timba-lab bench sandbox",
 }

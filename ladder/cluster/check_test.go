@@ -13,6 +13,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/ladder/attempt/attempttest"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
@@ -33,7 +34,7 @@ func checkResult(t testing.TB, j attempt.Job, r attempt.Result) (Delivery, error
 // atRandom returns a result of a job with random moves.
 func atRandom(t testing.TB, j attempt.Job) attempt.Result {
 	t.Helper()
-	r := attempt.PlayAtRandom(j)
+	r := attempttest.PlayAtRandom(j)
 	if r.Failure != nil {
 		t.Fatal(r.Failure)
 	}

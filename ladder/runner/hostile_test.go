@@ -16,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/ladder/attempt/attempttest"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/referee/cores"
@@ -33,7 +34,7 @@ func TestSuspended(t *testing.T) {
 		result func(attempt.Job, attempt.Result) attempt.Result
 		why    string
 	}{
-		"ranks": {attempt.PlayAtRandom, func(_ attempt.Job, r attempt.Result) attempt.Result {
+		"ranks": {attempttest.PlayAtRandom, func(_ attempt.Job, r attempt.Result) attempt.Result {
 			slices.Reverse(r.Games[0].Ranks)
 			r.Games[0].Ranks[0]++
 			return r
@@ -56,7 +57,7 @@ func TestSuspended(t *testing.T) {
 					close(both)
 					return test.told(j)
 				}
-				return test.result(j, attempt.PlayAtRandom(j))
+				return test.result(j, attempttest.PlayAtRandom(j))
 			}
 			registry := prometheus.NewRegistry()
 			r := w.startRunner(1, func(o *runnerParts) { o.Fleet, o.Registerer = f, registry })
@@ -114,7 +115,7 @@ func TestFirstMatches(t *testing.T) {
 		case <-ends:
 		case <-ctx.Done():
 		}
-		return attempt.PlayAtRandom(j)
+		return attempttest.PlayAtRandom(j)
 	}
 	r := w.startRunner(0, func(o *runnerParts) { o.Fleet = f })
 	for range firstMatches {
@@ -200,7 +201,7 @@ func TestHeldForEver(t *testing.T) {
 		}
 		w.here = func(_ context.Context, _ *play, j attempt.Job) attempt.Result {
 			time.Sleep(20 * time.Second)
-			return attempt.PlayAtRandom(j)
+			return attempttest.PlayAtRandom(j)
 		}
 		began := time.Now()
 		r := w.startRunner(1, func(o *runnerParts) { o.Fleet = f })
@@ -240,7 +241,7 @@ func TestFullDiskBlamesNoMachine(t *testing.T) {
 		w := newWorld(t, tiny)
 		f := laddertest.NewFleet()
 		f.AddMachine(attempt.WorkerInfo{Name: "w1", Cores: []int{cores.Any}})
-		f.Player = func(_ context.Context, _ string, j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
+		f.Player = func(_ context.Context, _ string, j attempt.Job) attempt.Result { return attempttest.PlayAtRandom(j) }
 		disk := &fullDisk{failures: math.MaxInt, err: ladder.Errorf(ladder.Unavailable, "make room", "the disk is full")}
 		r := w.startRunner(0, func(o *runnerParts) { o.Fleet, disk.Matches, o.Store.Matches = f, o.Store.Matches, disk })
 		r.awaitEvent("it is paused", func(e events.Event) bool { return e.Kind == events.Paused })
@@ -272,7 +273,7 @@ func TestOneWordCountsOnce(t *testing.T) {
 	f.AddMachine(attempt.WorkerInfo{Name: "w1", Cores: []int{cores.Any}})
 	f.Player = func(_ context.Context, machine string, j attempt.Job) attempt.Result {
 		if machine != "w1" {
-			return attempt.PlayAtRandom(j)
+			return attempttest.PlayAtRandom(j)
 		}
 		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: phrase.Plain("panic")}}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/ladder/attempt/attempttest"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
@@ -265,5 +266,5 @@ func (w *world) requestMatches(by int64, n int, versions ...int64) (ids []int64)
 
 // playAtRandom makes the server's machine play random moves without starting bots.
 func (w *world) playAtRandom() {
-	w.here = func(_ context.Context, _ *play, j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
+	w.here = func(_ context.Context, _ *play, j attempt.Job) attempt.Result { return attempttest.PlayAtRandom(j) }
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/ladder/attempt/attempttest"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/cores"
@@ -52,7 +53,7 @@ func BenchmarkFleet(b *testing.B) {
 	for i := range 100 {
 		f.AddMachine(attempt.WorkerInfo{Name: fmt.Sprintf("w%d", i), Cores: slices.Repeat([]int{cores.Any}, 10)})
 	}
-	f.Quick = func(j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
+	f.Quick = func(j attempt.Job) attempt.Result { return attempttest.PlayAtRandom(j) }
 	r := w.startRunner(0, func(o *runnerParts) { o.Fleet, o.Log = f, nil })
 	r.awaitMatches(200)
 	asked, stop := make(chan []time.Duration), make(chan struct{})

@@ -1,4 +1,5 @@
-package attempt
+// Package attempttest plays the jobs of package attempt at random, for tests.
+package attempttest
 
 import (
 	"math/rand/v2"
@@ -6,24 +7,24 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules"
 )
 
-// PlayAtRandom returns a possible result of j with random moves, without starting the bots. Workers use it to
-// measure how many results a server can accept.
-func PlayAtRandom(j Job) Result {
-	r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed}
+// PlayAtRandom returns a possible result of j with random moves, without starting the bots.
+func PlayAtRandom(j attempt.Job) attempt.Result {
+	r := attempt.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed}
 	v, err := ladder.Ladder{Game: j.Game, Options: j.Options}.Variant()
 	if err != nil {
-		return FailedResult(j, err)
+		return attempt.FailedResult(j, err)
 	}
 	for deal := range j.Deals {
 		for rotation := range j.Bots {
 			g, err := randomGame(j, v, deal, rotation)
 			if err != nil {
-				return FailedResult(j, err)
+				return attempt.FailedResult(j, err)
 			}
 			g.Reveal(rules.Seed(j.Seed))
 			r.Games = append(r.Games, g)
@@ -32,7 +33,7 @@ func PlayAtRandom(j Job) Result {
 	return r
 }
 
-func randomGame(j Job, v *rules.Variant, deal, rotation int) (*referee.GameResult, error) {
+func randomGame(j attempt.Job, v *rules.Variant, deal, rotation int) (*referee.GameResult, error) {
 	seed := rules.Seed(j.Seed)
 	head := referee.Replay{
 		Timba: protocol.Version, Game: j.Game, Options: v.Settings.Map(),
