@@ -5,9 +5,11 @@ package docs
 
 import (
 	"cmp"
+	"encoding/csv"
 	"fmt"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -32,6 +34,10 @@ func made(t *testing.T) map[string]string {
 	blocks := map[string]string{
 		"faults": faults(), "limits of an upload": limits(), "house bots": houseBots(), "standing": standing(t), "levels": levels(),
 		"packages": packages(t),
+	}
+	for _, file := range kit.Get[[]string](t)(filepath.Glob("../lab/results/claims-*.csv")) {
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "claims-"), ".csv")
+		blocks["claims of "+name] = claims(t, file)
 	}
 	for _, g := range refereetest.SpecGames(t) {
 		b := newTable("option", "default", "allowed", "meaning")
@@ -171,6 +177,24 @@ func standing(t *testing.T) string {
 			list = append(list, code("@"+spec))
 		}
 		b.row(g.Display.Title, strings.Join(list, " "))
+	}
+	return b.String()
+}
+
+// claims lists the claims of a study with the verdicts on them. file has the results of the experiments.
+func claims(t *testing.T, file string) string {
+	f, err := os.Open(file)
+	kit.Must(t, err)
+	defer f.Close()
+	table := csv.NewReader(f)
+	table.Comment = '#'
+	b := newTable("claim", "units", "effect in the study", "least that matters", "measured effect", "power", "verdict")
+	for _, r := range kit.Get[[][]string](t)(table.ReadAll())[1:] {
+		effect := "-"
+		if r[7] != "" {
+			effect = fmt.Sprintf("%s (%s to %s)", r[7], r[8], r[9])
+		}
+		b.row(r[1], r[4], r[5], r[6], effect, r[11], r[12])
 	}
 	return b.String()
 }

@@ -23,6 +23,8 @@ type experimentFlags struct {
 	concurrency int
 	out         string
 	json        bool
+	study       string
+	hours       float64
 }
 
 func newExperiment() *cobra.Command {
@@ -42,16 +44,26 @@ func newExperiment() *cobra.Command {
 			"After Ctrl-C the figures are those of the games that have ended. The same command resumes the training. With\n" +
 			"--out it also resumes the games: EXPERIMENT-games.jsonl in that directory stores their results, and a game in\n" +
 			"this file is not played again.\n\n" +
+			"--study NAME tests what a study concludes. Each claim has a fixed sample and a smallest effect that matters: the\n" +
+			"claim holds if the interval of the effect is above it, and does not hold if it is below. The intervals are so\n" +
+			"wide that with 95 % probability no claim of any study gets a wrong verdict by chance (Holm). power is the\n" +
+			"probability that the claim holds, if the study's effect is the true one.\n\n" +
 			"Exit status: 0 good, also where figures differ, 2 wrong usage or an error of timba, 3 interrupted.",
 		Example: "  timba-lab experiment\n" +
 			"  timba-lab experiment teeko-5\n" +
 			"  timba-lab experiment tebes-depth-4 --scale 0.1 --out results\n" +
 			"  timba-lab experiment tebes-methods --scale 0.1 --time-scale 0.05\n" +
 			"  timba-lab experiment tebes-times --scale 0.1 --nodes-per-second 2500\n" +
-			"  timba-lab experiment thesis-fig28 --scale 10 --train-scale 0.1",
+			"  timba-lab experiment thesis-fig28 --scale 10 --train-scale 0.1\n" +
+			"  timba-lab experiment --study teeko --out results",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case f.study != "" && len(args) > 0:
+				return fmt.Errorf("experiment: --study is for no EXPERIMENT, and there is %q: give one of the two", args[0])
+			case f.study != "":
+				return f.runStudy(cmd)
+			case len(args) == 0:
 				return f.list(cmd)
 			}
 			return f.run(cmd, args[0])
@@ -62,6 +74,8 @@ func newExperiment() *cobra.Command {
 	flags.StringVar(&f.seed, "seed", "1", "seed: 64 hexadecimal digits or a number")
 	cli.NumberFlag(cmd, &f.concurrency, "concurrency", 0, 1, 1024, "games at the same time (default: one for each core)")
 	flags.StringVar(&f.out, "out", "", "write the figures as CSV, the plots and the results of games into this `DIR`")
+	flags.StringVar(&f.study, "study", "", "test the claims of this study instead: thesis, podrida, tebes, brisca-levels or teeko")
+	cli.NumberFlag(cmd, &f.hours, "hours", 1000, 0, 10000, "with --study, test the first claims that take this time on two idle cores, by estimate")
 	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
@@ -85,27 +99,9 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	o := f.Options
-	o.Resolver = cli.Resolver(cmd, sandbox.LevelNone)
-	if o.Seed, err = referee.ParseSeed(f.seed); err != nil {
+	o, err := f.options(cmd, e)
+	if err != nil {
 		return err
-	}
-	if o.Workers, err = tournament.Workers(f.concurrency, "auto"); err != nil {
-		return err
-	}
-	if notice := tournament.CrowdingNotice(f.concurrency); notice != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", notice)
-	}
-	if f.out != "" {
-		if err := os.MkdirAll(f.out, 0o755); err != nil {
-			return err
-		}
-		o.GamesFile = filepath.Join(f.out, name+"-games.jsonl")
-	}
-	if o.ModelsDir == "" && len(e.Models) > 0 {
-		if o.ModelsDir, err = program.CacheDir("models"); err != nil {
-			return err
-		}
 	}
 	shown := progress{cmd: cmd}
 	o.Progress = shown.set
@@ -136,6 +132,33 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 		return cli.ErrNoVerdict
 	}
 	return err
+}
+
+// options returns the options of a run of e, and makes the directory --out.
+func (f *experimentFlags) options(cmd *cobra.Command, e *experiment.Experiment) (o experiment.Options, err error) {
+	o = f.Options
+	o.Resolver = cli.Resolver(cmd, sandbox.LevelNone)
+	if o.Seed, err = referee.ParseSeed(f.seed); err != nil {
+		return o, err
+	}
+	if o.Workers, err = tournament.Workers(f.concurrency, "auto"); err != nil {
+		return o, err
+	}
+	if notice := tournament.CrowdingNotice(f.concurrency); notice != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", notice)
+	}
+	if f.out != "" {
+		if err := os.MkdirAll(f.out, 0o755); err != nil {
+			return o, err
+		}
+		o.GamesFile = filepath.Join(f.out, e.Name+"-games.jsonl")
+	}
+	if o.ModelsDir == "" && len(e.Models) > 0 {
+		if o.ModelsDir, err = program.CacheDir("models"); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
 }
 
 // progress shows how far an experiment is: first the training of each model, under the model's name, and then the

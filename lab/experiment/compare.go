@@ -10,22 +10,21 @@ import (
 
 // Comparison is a table of measured numbers next to the published ones.
 type Comparison struct {
-	Number      string   `json:"number"`
-	Title       string   `json:"title"`
-	Way         way      `json:"way,omitempty"` // only if the experiment has two ways
-	Measure     string   `json:"measure"`
-	Unit        string   `json:"unit"`
-	Columns     []string `json:"columns"`
-	Figures     []Figure `json:"figures"`
-	Agreements  int      `json:"agree"`  // number of compared figures that agree
-	Differences int      `json:"differ"` // number of compared figures that differ
-	plot        bool
+	Number         string          `json:"number"`
+	Title          string          `json:"title"`
+	Way            way             `json:"way,omitempty"` // only if the experiment has two ways
+	Measure        string          `json:"measure"`
+	Unit           string          `json:"unit"`
+	Columns        []string        `json:"columns"`
+	Figures        []Figure        `json:"figures"`
+	Discrimination *Discrimination `json:"discrimination,omitempty"` // nil if no figures can be compared
+	plot           bool
 }
 
-// Verdict says whether a measured number agrees with the published one.
+// Verdict says whether a measured number agrees with the published one, or whether a claim holds.
 type Verdict string
 
-// The verdicts. Figures agree if their intervals overlap. They are not compared if there is no published
+// The verdicts on figures. Figures agree if their intervals overlap. They are not compared if there is no published
 // figure, if the measure depends on the machine, or if there are too few games for an interval.
 const (
 	Agrees      Verdict = "agrees"
@@ -71,9 +70,8 @@ func (e *Experiment) compare(t *Table, w way, rows [][]result) Comparison {
 	if t.Total != 0 {
 		r.Figures = append(r.Figures, figure(m, slices.Concat(rows...), t.columns()[0], t.Total, row{name: totalRow, games: sample, seedCount: 1}))
 	}
-	for _, f := range r.Figures {
-		r.Agreements += int(indicator(f.Verdict == Agrees))
-		r.Differences += int(indicator(f.Verdict == Differs))
+	if d, ok := e.discrimination(&r, 1); ok {
+		r.Discrimination = &d
 	}
 	return r
 }

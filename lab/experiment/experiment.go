@@ -26,6 +26,8 @@ type Experiment struct {
 	// Remark describes the differences from the study, and what the study does not specify.
 	Remark string
 	Games  int // number of games in the study, for rows that have no number of their own
+	// GuessedGames is true if the study does not print its number of games.
+	GuessedGames bool `toml:"guessed"`
 
 	Models   models `toml:"model"`
 	BothWays bool   `toml:"both"` // train and play twice: with all known defects of the study's program, and with none
@@ -37,7 +39,10 @@ type Experiment struct {
 
 	Trainings []Training `toml:"training"`
 
+	Repeats int // number of seeds with which all trainings are repeated; 0 means 1
+
 	Tables []Table `toml:"table"`
+	Claims []Claim `toml:"claim"` // instead of tables
 
 	rows []row
 }
@@ -56,6 +61,7 @@ func (r row) has(column string) bool { return !slices.Contains(r.absent, column)
 type Matchup struct {
 	Name     string            // name of the row in the tables; by default the names of the bots
 	Bots     []string          // names in Experiment.Bots or Experiment.Models, in the order of the seats
+	Game     string            // instead of the experiment's
 	Options  map[string]string // options of the game that replace or extend those of the experiment
 	Rules    string            // combinations of the optional rules, with a match for each, see cards.Mode.Combinations
 	Fixed    bool              // the bots keep their seats; otherwise they move on by one seat from game to game
@@ -87,14 +93,19 @@ type Table struct {
 //go:embed data/*.toml
 var files embed.FS
 
-// List returns all embedded experiments, sorted by name.
-func List() ([]*Experiment, error) {
+// List returns the embedded experiments that compare figures, sorted by name.
+func List() ([]*Experiment, error) { return readFiles(false) }
+
+// readFiles returns the embedded experiments that test claims, or all others, sorted by name.
+func readFiles(claims bool) (list []*Experiment, err error) {
 	entries, err := files.ReadDir("data")
 	if err != nil {
 		return nil, err
 	}
-	var list []*Experiment
 	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), studyPrefix) != claims {
+			continue
+		}
 		data, err := files.ReadFile(path.Join("data", entry.Name()))
 		if err != nil {
 			return nil, err
@@ -180,8 +191,8 @@ func (e *Experiment) complete() error {
 		return errors.New("models alone play no games")
 	case kind != kindModels && e.Games < 1:
 		return fmt.Errorf("games cannot be %d: try 1 or more", e.Games)
-	case len(e.Tables) == 0:
-		return errors.New("there is no table")
+	case (len(e.Tables) == 0) == (len(e.Claims) == 0):
+		return errors.New("it needs either tables or claims")
 	case e.BothWays && (kind != kindMatches || len(e.Models) == 0):
 		return errors.New("both ways are for models that play: there are none")
 	}
@@ -203,7 +214,7 @@ func (e *Experiment) complete() error {
 			return fmt.Errorf("table %q: %w", t.Number, err)
 		}
 	}
-	return nil
+	return e.checkClaims()
 }
 
 // checkTable checks the measure and the columns of a table, and that the published figures, if there are any,

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -60,18 +61,14 @@ func (e *Experiment) completeMatches() error {
 			return fmt.Errorf("bot %q plays no match", name)
 		}
 	}
-	for _, spec := range e.Bots {
-		if err := checkBot(spec, e.Game); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
 // resolveMatch returns copies of m with the field variant set: one copy for each combination of optional rules that
 // m.Rules selects or, if m.Rules is empty, only one.
 func (e *Experiment) resolveMatch(m Matchup) ([]Matchup, error) {
-	g, err := games.Find(e.Game)
+	m.Game = cmp.Or(m.Game, e.Game)
+	g, err := games.Find(m.Game)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +89,7 @@ func (e *Experiment) resolveMatch(m Matchup) ([]Matchup, error) {
 	}
 	mode, ok := cards.ModeOf(m.variant)
 	if !ok {
-		return nil, fmt.Errorf("match %q: rules are for brisca and tute, not for %s", m.Name, e.Game)
+		return nil, fmt.Errorf("match %q: rules are for brisca and tute, not for %s", m.Name, m.Game)
 	}
 	all, err := mode.Combinations(m.Rules)
 	if err != nil {
@@ -127,7 +124,10 @@ func (e *Experiment) addMatch(m *Matchup) error {
 	}
 	m.seedCount = 1
 	for _, name := range m.Bots {
-		if _, ok := e.Bots[name]; ok {
+		if spec, ok := e.Bots[name]; ok {
+			if err := checkBot(spec, m.Game); err != nil {
+				return err
+			}
 			continue
 		}
 		model := e.Models.find(name)
@@ -135,7 +135,7 @@ func (e *Experiment) addMatch(m *Matchup) error {
 			return fmt.Errorf("bot %q is not among the bots", name)
 		}
 		if mode, ok := cards.ModeOf(m.variant); !ok || mode.String() != model.Mode {
-			return fmt.Errorf("model %q is for %s, not for %s %s", name, model.Mode, e.Game, m.variant.Settings)
+			return fmt.Errorf("model %q is for %s, not for %s %s", name, model.Mode, m.Game, m.variant.Settings)
 		}
 		if n := model.seedCount(); m.seedCount > 1 && n > 1 && n != m.seedCount {
 			return fmt.Errorf("model %q has %d seeds, another %d: give them as many", name, n, m.seedCount)

@@ -44,6 +44,9 @@ var measures = map[string]measure{
 		}
 		return r.Points[bot]
 	}},
+	"exact": {share: true, unit: "%", value: func(r *result, bot string) float64 {
+		return indicator(!slices.Contains(r.Slips, bot))
+	}},
 	"endings":   {share: true, unit: "%", columns: endings, value: endingIndicator},
 	"turns":     {unit: "turns", columns: []string{"turns"}, value: func(r *result, _ string) float64 { return r.Turns }},
 	"nodes":     {exact: true, unit: "nodes", columns: []string{"nodes a move"}, value: func(r *result, _ string) float64 { return r.Nodes }},
@@ -72,8 +75,9 @@ type result struct {
 	FirstRanked     []string           `json:"first"`         // the bots that have rank 1
 	IsDraw          bool               `json:"drawn,omitempty"`
 	Ending          string             `json:"ending,omitempty"`
-	Points          map[string]float64 `json:"points"`  // by bot, the mean of its seats
-	FirstSeatPoints float64            `json:"opening"` // of seat 0
+	Slips           []string           `json:"slips,omitempty"` // Brisca for two: for each move after the last draw that cost points, the bot
+	Points          map[string]float64 `json:"points"`          // by bot, the mean of its seats
+	FirstSeatPoints float64            `json:"opening"`         // of seat 0
 	Turns           float64            `json:"turns"`
 	Nodes           float64            `json:"nodes"` // mean for each move, of bots that report them
 	MoveSeconds     float64            `json:"think"` // mean for each move

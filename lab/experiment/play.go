@@ -3,6 +3,7 @@ package experiment
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/brisca"
 	"github.com/timba-arena/timba/rules/tebes"
 )
 
@@ -127,7 +129,8 @@ func (b *block) play(ctx context.Context, o *Options, core int, done func(result
 const copyMark = "#"
 
 // resultOf returns the values of a finished game from which the tables are computed. It replays games of Tebes to
-// find how they ended; it fails only if that is not possible.
+// find how they ended, and games of Brisca for two to find bad moves at their end; it fails only if that is not
+// possible.
 func resultOf(v *rules.Variant, g *referee.GameResult) (result, error) {
 	r := result{WinnerSeat: -1, Points: map[string]float64{}, Turns: float64(len(g.Moves)), Seconds: g.Took.Seconds(), FirstSeatPoints: g.Points[0]}
 	firsts, seats := map[int]bool{}, map[string]float64{}
@@ -150,18 +153,55 @@ func resultOf(v *rules.Variant, g *referee.GameResult) (result, error) {
 		r.Winner, r.WinnerSeat, r.IsDraw = "", -1, true
 	}
 	r.Nodes, r.MoveSeconds = meanThinking(g.Moves)
-	if v.Game != tebes.Game {
+	if v.Game != tebes.Game && (v.Game != brisca.Game || v.Players != 2) {
 		return r, nil
 	}
 	for step, err := range g.Walk(v, nil) {
 		if err != nil {
 			return r, err
 		}
-		if step.Next == nil {
-			r.Ending = step.State.(*tebes.State).EndReason()
+		switch s := step.State.(type) {
+		case *tebes.State:
+			if step.Next == nil {
+				r.Ending = s.EndReason()
+			}
+		case *brisca.State:
+			if step.Next != nil && losesPoints(s, step.Move) {
+				name, _, _ := strings.Cut(g.Seats[s.Turn()].Name, copyMark)
+				r.Slips = append(r.Slips, name)
+			}
 		}
 	}
 	return r, nil
+}
+
+// losesPoints reports whether a move after the last draw of a game of two costs its player points, if both players
+// make their best moves from then on.
+func losesPoints(s *brisca.State, m rules.Move) bool {
+	if s.StockSize() > 0 {
+		return false
+	}
+	next := *s
+	next.Apply(m, nil)
+	return bestLead(&next, s.Turn()) < bestLead(s, s.Turn())
+}
+
+// bestLead returns the points of the seat minus those of the other at the end of a game of two in which nothing is
+// drawn any more and both make their best moves.
+func bestLead(s *brisca.State, seat int) float64 {
+	if s.Turn() == rules.Over {
+		return s.Points()[seat] - s.Points()[1-seat]
+	}
+	best := math.Inf(-1)
+	for _, m := range s.Legal(nil) {
+		next := *s
+		next.Apply(m, nil)
+		best = max(best, bestLead(&next, s.Turn()))
+	}
+	if s.Turn() != seat {
+		return -best
+	}
+	return best
 }
 
 // meanThinking returns two means: the number of nodes over the moves that report it in their info, and the

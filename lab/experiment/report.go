@@ -53,7 +53,7 @@ func (e *Experiment) totalGames(o *Options) (n int) {
 		n += len(e.ways()) * m.seedCount * o.scaledGames(m.Games)
 	}
 	for _, t := range e.Trainings {
-		n += o.scaledGames(t.Games)
+		n += max(1, e.Repeats) * o.scaledGames(t.Games)
 	}
 	return n
 }
@@ -148,8 +148,10 @@ func (r *Comparison) write(w io.Writer) {
 		fmt.Fprint(w, "\nwhere models were trained with several seeds, ours is the mean over them, with Student's interval of\n"+
 			"their means: games of one model depend on each other\n")
 	}
-	if r.Agreements+r.Differences > 0 {
-		fmt.Fprintf(w, "\n%d of %s agree within the intervals\n", r.Agreements, text.Count(r.Agreements+r.Differences, "figure"))
+	if d := r.Discrimination; d != nil {
+		fmt.Fprintf(w, "\nlog likelihood ratio of our figures to those of equal bots: %s\n"+
+			"of studies of this size, %.1f %% have at least as much if all bots are equal, and %.1f %% at most as much if our\n"+
+			"figures are true; the power to tell the two apart is %.2f\n", roundText(d.Statistic), 100*d.FromEqual, 100*d.FromOurs, d.Power)
 	}
 }
 

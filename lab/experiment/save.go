@@ -41,6 +41,9 @@ func (r *Findings) Save(dir string) (files []string, err error) {
 	return files, nil
 }
 
+// findingsColumns are the columns of a file with the figures of an experiment.
+const findingsColumns = "table,measure,row,column,games,ours,low,high,models,sample,published,published_low,published_high,verdict,way"
+
 func (r *Findings) writeCSV(path string) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -49,7 +52,7 @@ func (r *Findings) writeCSV(path string) error {
 	defer f.Close()
 	fmt.Fprint(f, r.head())
 	w := csv.NewWriter(f)
-	w.Write(strings.Split("table,measure,row,column,games,ours,low,high,models,sample,published,published_low,published_high,verdict,way", ","))
+	w.Write(strings.Split(findingsColumns, ","))
 	for _, t := range r.Tables {
 		for _, g := range t.Figures {
 			w.Write([]string{

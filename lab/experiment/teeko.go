@@ -56,19 +56,38 @@ func (e *Experiment) completeTrainings() error {
 		}
 		known = append(known, t.Name)
 		if !t.Hidden {
-			e.rows = append(e.rows, row{name: t.Name, games: t.Games, seedCount: 1})
+			e.rows = append(e.rows, row{name: t.Name, games: t.Games, seedCount: max(1, e.Repeats)})
 		}
 	}
 	return nil
 }
 
-// runTrainings runs the trainings one after another and returns the results by row of the tables. It appends
-// their weights and curves to report. If it fails, it also returns the results of the finished games.
-func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Findings) (rows [][]result, err error) {
+// runTrainings runs all trainings once for each seed and returns the results by row of the tables. It appends their
+// weights and curves to report. If it fails, it also returns the results of the finished games.
+func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Findings) ([][]result, error) {
+	rows := make([][]result, len(e.rows))
+	for instance := range max(1, e.Repeats) {
+		list, err := e.runInstance(ctx, o, report, instance)
+		for i := range list {
+			rows[i] = append(rows[i], list[i]...)
+		}
+		if err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+// runInstance runs the trainings one after another with one seed. instance is the index of the seed.
+func (e *Experiment) runInstance(ctx context.Context, o *Options, report *Findings, instance int) (rows [][]result, err error) {
 	learned := maps.Clone(namedWeights)
-	played := 0
+	played := instance * report.TotalGames / max(1, e.Repeats)
+	name := e.Name
+	if instance > 0 {
+		name += fmt.Sprintf("/%d", instance)
+	}
 	for _, t := range e.Trainings {
-		seed := o.Seed.Derive("experiment/" + e.Name + "/" + t.Name)
+		seed := o.Seed.Derive("experiment/" + name + "/" + t.Name)
 		training := t.Training
 		training.Games, training.Seed = o.scaledGames(t.Games), binary.BigEndian.Uint64(seed[:])
 		training.Start, training.Self = learned[t.From], t.Opponent == opponentSelf
@@ -96,16 +115,16 @@ func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Findi
 			}
 		}
 		if !t.Hidden {
-			rows = append(rows, resultsOf(found))
+			rows = append(rows, resultsOf(found, instance))
 		}
 	}
 	return rows, err
 }
 
-func resultsOf(r lms.LearningReport) (list []result) {
+func resultsOf(r lms.LearningReport, instance int) (list []result) {
 	for i, n := range []int{r.Wins, r.Losses, r.Draws} {
 		for range n {
-			list = append(list, result{WinnerSeat: -1, Ending: outcomes[i], IsDraw: outcomes[i] == "drawn"})
+			list = append(list, result{WinnerSeat: -1, instance: instance, Ending: outcomes[i], IsDraw: outcomes[i] == "drawn"})
 		}
 	}
 	return list
