@@ -271,7 +271,7 @@ func TestPlan(t *testing.T) {
 	p := kit.Get[*TrainedModel](t)(e.Models.find("RL").plan(mended, 1, 7))
 	want := rl.Default("brisca2")
 	want.Seed = 7
-	if diff := cmp.Diff(&want, p.settings.(*rl.Config), cmp.Comparer(func(a, b []string) bool { return slices.Equal(a, b) })); diff != "" {
+	if diff := cmp.Diff(&want, p.settings.(*rl.Config), cmp.Comparer(func(a, b []string) bool { return slices.Equal(a, b) }), cmp.AllowUnexported(rl.Config{})); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -56,13 +56,19 @@ func (a *agentSpecies) firstGeneration(n int, _ *rules.Rand) (members []*diction
 }
 
 func (a *agentSpecies) player() player[*dictionary] {
-	return &explorer{keys: a.keys, epsilon: a.Epsilon, trace: rl.NewTrace()}
+	return &explorer{keys: a.keys, config: a.Config, trace: rl.NewTrace()}
 }
 
 // applyLessons returns a copy of agent d that has learned from lessons, the returns (sums of rewards) in its games.
 // In the copy, the pairs of state and action are also available in sorted order, for crossover.
 func (a *agentSpecies) applyLessons(d *dictionary, lessons []rl.Update) *dictionary {
-	grown := &dictionary{table: d.table.Clone(), drawnPlaces: maps.Clone(d.drawnPlaces)}
+	grown := &dictionary{table: d.table.Clone(), games: d.games, drawnPlaces: maps.Clone(d.drawnPlaces)}
+	if len(lessons) > 0 {
+		grown.games += uint32(a.Games)
+		if a.SecondRound {
+			grown.games += uint32(a.Games)
+		}
+	}
 	for _, u := range lessons {
 		grown.table.Learn(u.Key, u.Action, u.Value, 0)
 		delete(grown.drawnPlaces, u.Key)
@@ -77,6 +83,7 @@ const resetting = "reset"
 
 func (a *agentSpecies) breed(p, q *dictionary, o *outcome, counts map[string]int, r *rules.Rand) (x, y *dictionary, work func()) {
 	x, y = a.newDictionary(), a.newDictionary()
+	x.games, y.games = p.games, q.games
 	born := &offspring{children: [...]*dictionary{x, y}}
 	var c *dictionaryCrossover
 	if uniform(r) < o.crossover {
@@ -97,7 +104,7 @@ func (a *agentSpecies) breed(p, q *dictionary, o *outcome, counts map[string]int
 			return
 		}
 		n := max(countStates(p.pairs), countStates(q.pairs))
-		born.cross(p.pairs, q.pairs, c.newMix(n, o.crossover, born.rand))
+		born.cross(p.pairs, q.pairs, c.newMix(n, born.rand))
 	}
 }
 
@@ -174,16 +181,17 @@ func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, 
 		all += d.table.Bytes()
 	}
 	each := min(float64(a.tableMemory()), growth*float64(all)/float64(len(members)))
-	return int64(each * float64(maxTables(a.Population, a.Parents))), int64(each * float64(a.Population))
+	return int64(each * float64(maxTables(a.Population, a.Parents))), int64(each * float64(a.Population+1+a.Parents))
 }
 
-// save writes the agent d: its table, then the number of states for which a mutation drew an action, and each of
-// these states with the number that determines the action (see dictionary.drawnPlaces).
+// save writes the agent d: its table, then its number of games, the number of states for which a mutation drew an
+// action, and each of these states with the number that determines the action (see dictionary.drawnPlaces).
 func (a *agentSpecies) save(w io.Writer, d *dictionary) error {
 	if err := d.table.Save(w); err != nil {
 		return err
 	}
-	b := binary.LittleEndian.AppendUint32(nil, uint32(len(d.drawnPlaces)))
+	b := binary.LittleEndian.AppendUint32(nil, d.games)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(d.drawnPlaces)))
 	for _, k := range slices.Sorted(maps.Keys(d.drawnPlaces)) {
 		b = append(binary.LittleEndian.AppendUint64(b, uint64(k)), d.drawnPlaces[k])
 	}
@@ -196,11 +204,12 @@ func (a *agentSpecies) load(r io.Reader) (*dictionary, error) {
 	if err := d.table.Load(r); err != nil {
 		return nil, err
 	}
-	var n uint32
-	if err := binary.Read(r, binary.LittleEndian, &n); err != nil {
+	var counts [2]uint32
+	if err := binary.Read(r, binary.LittleEndian, &counts); err != nil {
 		return nil, err
 	}
-	for range n {
+	d.games = counts[0]
+	for range counts[1] {
 		var drawn struct {
 			Key   uint64
 			Place uint8
@@ -231,7 +240,8 @@ func (a *agentSpecies) writeModel(w io.Writer, d *dictionary, r *SearchReport) (
 // of rewards) from which the agent can learn.
 type explorer struct {
 	keys    policy.Keys
-	epsilon float64
+	config  *Config
+	epsilon float64 // of the agent
 	agent   policy.Agent
 	learns  bool
 	rand    *rules.Rand
@@ -243,6 +253,7 @@ type explorer struct {
 
 func (e *explorer) setIndividual(d *dictionary, learns bool) {
 	e.agent.States, e.learns, e.updates = d, learns, nil
+	e.epsilon = max(0, e.config.Epsilon-e.config.Fall*float64(d.games))
 }
 
 func (e *explorer) Begin(r *rules.Rand) {

@@ -145,7 +145,7 @@ func someDictionary(seed uint64, states int) known {
 func TestDictionariesAreMerged(t *testing.T) {
 	a, b := someDictionary(1, 3000), someDictionary(2, 3000)
 	for _, c := range dictionaryCrossovers {
-		x, y := crossed(a, b, c.newMix(1000, 0.5, rules.NewRand(3)))
+		x, y := crossed(a, b, c.newMix(1000, rules.NewRand(3)))
 		all := maps.Clone(a)
 		maps.Copy(all, b)
 		if len(x) != len(all) || len(y) != len(all) {

@@ -45,7 +45,7 @@ func BenchmarkDictionaries(b *testing.B) {
 	r := rules.NewRand(1)
 	for b.Loop() {
 		born := offspring{children: empty(), rand: r}
-		born.cross(p, q, dictionaryCrossovers[2].newMix(len(p), 0.5, r))
+		born.cross(p, q, dictionaryCrossovers[2].newMix(len(p), r))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(p)+len(q)), "ns/pair")
 }

@@ -1,6 +1,7 @@
 package ga
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 // Method describes the genetic algorithm as a method of training, for the command "timba-lab train ga" and for
 // experiments.
 var Method = run.Method{
-	Name: "ga", File: run.ModelFile, Unit: "generations", Version: 1, Defects: Defects,
+	Name: "ga", File: run.ModelFile, Unit: "generations", Version: 2, Defects: Defects,
 	Short: "Search for a net or an agent by a genetic algorithm",
 	Long: "Breeds nets that rank all moves in one pass (xn), or agents that learn by Monte Carlo from their games\n" +
 		"(rl), as in a study of 2024. The best of a generation, by games won and then by points, have children by\n" +
@@ -30,7 +31,7 @@ var Method = run.Method{
 		"  timba match brisca @ga:model=run/model.timba @greedy --deals 10",
 	Settings: func() run.TrainingSettings {
 		c, d := Default(run.DefaultMode), DefaultAgents("")
-		c.layersText, c.Keys, c.Epsilon, c.UntriedRule, c.Memory = fit.StudyLayers, d.Keys, d.Epsilon, d.UntriedRule, d.Memory
+		c.layersText, c.Keys, c.Epsilon, c.Fall, c.UntriedRule, c.Memory = fit.StudyLayers, d.Keys, d.Epsilon, d.Fall, d.UntriedRule, d.Memory
 		return &c
 	},
 }
@@ -43,6 +44,7 @@ type Config struct {
 	Layers      []int    `json:"layers,omitempty"`    // for nets: units of the hidden layers
 	Keys        string   `json:"keys,omitempty"`      // for agents: what distinguishes states, see policy.ParseKeys
 	Epsilon     float64  `json:"epsilon,omitempty"`   // for agents: probability of a random action
+	Fall        float64  `json:"fall,omitempty"`      // for agents: decrease of Epsilon for each game of an agent and its ancestors
 	UntriedRule string   `json:"untried,omitempty"`   // for agents: rl.UntriedZero or rl.UntriedIgnored
 	Memory      int      `json:"memory,omitempty"`    // for agents: limit for all tables together, in MiB
 	Population  int      `json:"population"`          // individuals of a generation
@@ -63,8 +65,11 @@ type Config struct {
 	FinalGames  int      `json:"final"` // games for each of the last elite to choose the model; 0 for none
 	Seed        uint64   `json:"seed"`
 	Defects     []string `json:"defects,omitempty"` // defects of the study to reproduce
+	// From is the SHA-256 hash of the checkpoint whose individuals have the first generation as children, or "".
+	From string `json:"from,omitempty"`
 
 	layersText string // Layers in the form that users write
+	fromDir    string // directory of the run From
 }
 
 // Defects are the defects of the program of R. Arjonilla's thesis that a search can reproduce.
@@ -104,8 +109,8 @@ func Default(mode string) Config {
 func DefaultAgents(mode string) Config {
 	c := Default(mode)
 	c.Variant, c.Layers, c.Playouts, c.MoveValue = Agents, nil, 0, ""
-	c.Keys, c.Epsilon, c.UntriedRule, c.Memory = policy.Kinds, 0.05, rl.UntriedZero, rl.Default(mode).Memory
-	c.Population, c.Parents, c.Mutations = 200, 20, []string{resetting}
+	c.Keys, c.Epsilon, c.Fall, c.UntriedRule, c.Memory = policy.Kinds, 0.05, 1e-7, rl.UntriedZero, rl.Default(mode).Memory
+	c.Population, c.Parents, c.Crossovers, c.Mutations = 200, 20, studyDictionaryCrossovers, []string{resetting}
 	return c
 }
 
@@ -125,6 +130,7 @@ func (c *Config) commonParams() []run.Param {
 	d := DefaultAgents("")
 	return append(run.CommonParams(&c.Mode, &c.Seed),
 		run.DefectsParam(&c.Defects, Defects),
+		run.FromParam(&c.fromDir, "breed the first generation from the last parents of the run in this `DIR`"),
 		run.Param{Name: "variant", Target: &c.Variant, Choices: Variants(),
 			Help: "what individuals are: " + Nets + " for nets, " + Agents + " for agents that learn by Monte Carlo"},
 		run.RulesParam(&c.Rules, "at random"),
@@ -160,6 +166,7 @@ func (c *Config) agentParams() []run.Param {
 	return []run.Param{
 		run.ChoiceParam("keys", &c.Keys, policy.KeyNames(), "of variant rl: the key of a state, as in timba-lab train rl"),
 		{Name: "epsilon", Target: &c.Epsilon, Max: 1, Help: "of variant rl: the probability of a random action"},
+		{Name: "fall", Target: &c.Fall, Max: 1, Help: "of variant rl: the decrease of epsilon for each game"},
 		rl.UntriedParam(&c.UntriedRule, "of variant rl: "),
 		rl.MemoryParam(&c.Memory, "of variant rl: MiB that all tables together may take"),
 	}
@@ -195,7 +202,26 @@ func (c *Config) Complete(given func(name string) bool) (err error) {
 			return err
 		}
 	}
-	return c.Check()
+	if err := c.Check(); err != nil || c.fromDir == "" {
+		return err
+	}
+	return c.checkEarlier()
+}
+
+// checkEarlier returns an error if the individuals of the run in c.fromDir are of another kind than those of c. It
+// sets c.From.
+func (c *Config) checkEarlier() (err error) {
+	var earlier Config
+	if c.From, err = run.ReadEarlier(c.fromDir, &earlier); err != nil {
+		return err
+	}
+	kind := func(c *Config) string {
+		return strings.Join([]string{c.Mode, c.Variant, cmp.Or(c.Keys, net.FormatSizes(c.Layers))}, " ")
+	}
+	if kind(c) != kind(&earlier) {
+		return fmt.Errorf("--from %s: its individuals are %s, not %s: try the flags of that run", c.fromDir, kind(&earlier), kind(c))
+	}
+	return nil
 }
 
 func (c *Config) Check() error {

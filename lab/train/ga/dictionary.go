@@ -13,6 +13,7 @@ import (
 // each action in each state. A return is the sum of the rewards after the action.
 type dictionary struct {
 	table *rl.ReturnTable
+	games uint32 // games from which the agent and its ancestors have learned
 	// drawnPlaces has the states in which a mutation has replaced the best action. The value is the argument place
 	// of policy.ActionAt, which determines the new action. When the agent learns in a state, the entry of the state
 	// is deleted. The mean returns of the state remain in table.
@@ -112,22 +113,22 @@ type mix func(a, b []rl.Pair) (x, y []rl.Pair)
 type dictionaryCrossover struct {
 	name string
 	// newMix returns the crossover function for the states that both parents have. n is the number of states of the
-	// larger parent. ratio is the probability of crossover, which only "multivariate" uses.
-	newMix func(n int, ratio float64, r *rules.Rand) mix
+	// larger parent.
+	newMix func(n int, r *rules.Rand) mix
 }
 
 // dictionaryCrossovers are the crossover operators for learning agents. A gene is a state with its values, and genes
 // are ordered by key. average-flat and arithmetic compute means of returns; in R. Arjonilla's thesis only nets have
 // these two. The other operators exchange states.
 var dictionaryCrossovers = []dictionaryCrossover{
-	{"one-point", func(_ int, _ float64, r *rules.Rand) mix {
+	{"one-point", func(_ int, r *rules.Rand) mix {
 		return segments([]policy.Key{randomKey(r)}, everySecond(2))
 	}},
-	{"several-points", func(n int, _ float64, r *rules.Rand) mix {
+	{"several-points", func(n int, r *rules.Rand) mix {
 		cuts := randomKeyCuts(n, r)
 		return segments(cuts, everySecond(len(cuts)+1))
 	}},
-	{"uniform", func(_ int, _ float64, r *rules.Rand) mix {
+	{"uniform", func(_ int, r *rules.Rand) mix {
 		return func(a, b []rl.Pair) (x, y []rl.Pair) {
 			if r.Below(2) == 1 {
 				return b, a
@@ -135,22 +136,25 @@ var dictionaryCrossovers = []dictionaryCrossover{
 			return a, b
 		}
 	}},
-	{"average-flat", func(_ int, _ float64, r *rules.Rand) mix {
+	{"average-flat", func(_ int, r *rules.Rand) mix {
 		return blend(func() (x, y float32) { return 0.5, float32(uniform(r)) })
 	}},
-	{"multivariate", func(n int, ratio float64, r *rules.Rand) mix {
+	{"multivariate", func(n int, r *rules.Rand) mix {
 		cuts := randomKeyCuts(n, r)
 		swapped := make([]bool, len(cuts)+1)
 		for i := range swapped {
-			swapped[i] = uniform(r) < ratio
+			swapped[i] = r.Below(2) == 1
 		}
 		return segments(cuts, swapped)
 	}},
-	{"arithmetic", func(_ int, _ float64, r *rules.Rand) mix {
+	{"arithmetic", func(_ int, r *rules.Rand) mix {
 		alpha := float32(uniform(r))
 		return blend(func() (x, y float32) { return alpha, 1 - alpha })
 	}},
 }
+
+// studyDictionaryCrossovers are the crossovers of learning agents in R. Arjonilla's thesis.
+var studyDictionaryCrossovers = []string{"one-point", "several-points", "uniform", "multivariate"}
 
 func randomKey(r *rules.Rand) policy.Key { return policy.Key(r.Uint64() >> (64 - policy.KeyBits)) }
 

@@ -133,7 +133,7 @@ func (b *netSpecies) drawPlots(f *run.Folder) error {
 
 func (b *netSpecies) memoryUse([]*net.Net, float64) (bytes, disk int64) {
 	all := int64(b.blank.ParamCount()) * 4 * int64(b.Population)
-	return 2 * all, all + all/int64(b.Population)
+	return 2 * all, all + all/int64(b.Population)*int64(1+b.Parents)
 }
 
 func (b *netSpecies) save(w io.Writer, n *net.Net) error { return n.Write(w) }

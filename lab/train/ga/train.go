@@ -28,7 +28,7 @@ const (
 	testGames = 120
 )
 
-func (c *Config) Prepare(_ context.Context, in run.Input) (run.Trainer, error) {
+func (c *Config) Prepare(ctx context.Context, in run.Input) (run.Trainer, error) {
 	m, _ := cards.ParseMode(c.Mode)
 	var rival func() (Agent, error)
 	switch c.Rival {
@@ -39,9 +39,35 @@ func (c *Config) Prepare(_ context.Context, in run.Input) (run.Trainer, error) {
 		rival = func() (Agent, error) { return newRival(c.Rival, m) }
 	}
 	if c.Variant == Agents {
-		return newSearch(*c, in.Workers, rival, newAgentSpecies)
+		return prepare(ctx, c, in.Workers, rival, newAgentSpecies)
 	}
-	return newSearch(*c, in.Workers, rival, newNetSpecies)
+	return prepare(ctx, c, in.Workers, rival, newNetSpecies)
+}
+
+// prepare returns a search before its first generation. If c names an earlier run, its last parents have the first
+// generation as children.
+func prepare[I any](ctx context.Context, c *Config, workers int, rival func() (Agent, error), newSpecies func(*Config, cards.Mode) species[I]) (run.Trainer, error) {
+	s, err := newSearch(*c, workers, rival, newSpecies)
+	if err != nil || c.fromDir == "" {
+		return s, err
+	}
+	return s, run.ReadCheckpoint(c.fromDir, func(r io.Reader) error { return s.adopt(ctx, r) })
+}
+
+// adopt replaces the first generation by the individuals of the checkpoint r and their children.
+func (s *search[I]) adopt(ctx context.Context, r io.Reader) error {
+	_, members, err := s.readMembers(r)
+	if err != nil {
+		return err
+	}
+	var parents []I
+	for _, i := range members[:min(len(members), s.Parents)] {
+		parents = append(parents, s.species.applyLessons(i, nil))
+	}
+	var o outcome
+	o.crossover, o.mutation = s.ratios(0)
+	s.members, s.counts, err = s.nextGeneration(ctx, parents, &o)
+	return err
 }
 
 // SearchReport is the result of a search, which is stored as result.json.
@@ -99,6 +125,7 @@ func (o *outcome) metrics() []run.Metric {
 		{Name: "best", Value: best.WinShare()},
 		{Name: "all", Value: all.WinShare()},
 		{Name: "points", Value: all.MeanPoints()},
+		{Name: "best_points", Value: best.MeanPoints()},
 		{Name: "random", Value: o.random.WinShare()},
 	}, o.speciesMetrics...)
 	return append(values, run.Metric{Name: "crossover", Value: o.crossover}, run.Metric{Name: "mutation", Value: o.mutation})
@@ -111,14 +138,17 @@ func (s *search[I]) drawPlots(f *run.Folder) error {
 	}
 	return errors.Join(
 		f.Plot("wins", "Games won by the best of a generation", "generation", "share of the games", "best", "random"),
-		f.Plot("points", "Points in games against "+against, "generation", "points of a game", "points"),
+		f.Plot("points", "Points in games against "+against, "generation", "points of a game", "points", "best_points"),
 		s.species.drawPlots(f),
 		f.Plot("ratios", "Ratios of the policy "+s.Policy, "generation", "ratio", "crossover", "mutation"),
 	)
 }
 
+// eliteFile is the name of the model of one of the last parents. The number 1 is that of the fittest.
+const eliteFile = "parent-%d.timba"
+
 // Finish chooses the best individual of the last elite and plays it against random moves as a test. It writes
-// the model and plots of the metrics to f and returns a SearchReport.
+// the model, models of the whole elite and plots of the metrics to f and returns a SearchReport.
 func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (run.TrainingResult, error) {
 	if err := s.drawPlots(f); err != nil {
 		return nil, err
@@ -138,9 +168,18 @@ func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (run.TrainingResu
 	f.Log("the model wins %.1f %% of %d games against random moves, with %.1f points a game",
 		100*r.Random.WinShare(), r.Random.Games, r.Random.MeanPoints())
 	h := model.Header{Kind: model.GA, Mode: s.Mode, Variant: s.Variant, Seed: s.Seed, Defects: s.Config.Defects}
-	s.species.describe(s.members[best], s.members, &h, &r)
-	err = f.WriteModel(h, func(w io.Writer) error { return s.species.writeModel(w, s.members[best], &r) })
-	return r, err
+	for i, member := range s.members {
+		var unused SearchReport
+		if err := s.writeModel(f, fmt.Sprintf(eliteFile, i+1), h, member, &unused); err != nil {
+			return nil, err
+		}
+	}
+	return r, s.writeModel(f, run.ModelFile, h, s.members[best], &r)
+}
+
+func (s *search[I]) writeModel(f *run.Folder, name string, h model.Header, i I, r *SearchReport) error {
+	s.species.describe(i, s.members, &h, r)
+	return f.WriteModel(name, h, func(w io.Writer) error { return s.species.writeModel(w, i, r) })
 }
 
 // chooseFinal returns the index of the best member of the last elite, after each has played at least
@@ -213,25 +252,35 @@ func (s *search[I]) Save(w io.Writer) error {
 }
 
 func (s *search[I]) Load(r io.Reader) error {
-	var at state
-	b, err := run.ReadState(r, &at)
+	at, members, err := s.readMembers(r)
 	if err != nil {
 		return err
 	}
-	if at.Members < 1 || at.Members > s.Population || at.Generation < 0 || at.Generation > s.Generations {
+	if at.Members > s.Population || at.Generation < 0 || at.Generation > s.Generations {
 		return fmt.Errorf("%d individuals of generation %d do not fit the run", at.Members, at.Generation)
 	}
-	var members []I
+	s.generation, s.members, s.counts = at.Generation, members, at.Counts
+	return nil
+}
+
+// readMembers reads a checkpoint.
+func (s *search[I]) readMembers(r io.Reader) (at state, members []I, err error) {
+	b, err := run.ReadState(r, &at)
+	if err != nil {
+		return at, nil, err
+	}
+	if at.Members < 1 || at.Members > MaxPopulation {
+		return at, nil, fmt.Errorf("there are %d individuals, not 1 to %d", at.Members, MaxPopulation)
+	}
 	for range at.Members {
 		i, err := s.species.load(b)
 		if err != nil {
-			return err
+			return at, nil, err
 		}
 		members = append(members, i)
 	}
 	if _, err := b.ReadByte(); err != io.EOF {
-		return errors.New("there is more behind the last individual")
+		return at, nil, errors.New("there is more behind the last individual")
 	}
-	s.generation, s.members, s.counts = at.Generation, members, at.Counts
-	return nil
+	return at, members, nil
 }

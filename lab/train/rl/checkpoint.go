@@ -42,6 +42,20 @@ func (l *Learner) Load(from io.Reader) error {
 		return fmt.Errorf("%d episodes are not among the %d of the run", at.Episodes, l.config.Episodes)
 	}
 	l.Episodes, l.sinceMetrics = at.Episodes, at.SinceMetrics
+	return l.loadTables(r)
+}
+
+// adopt loads only what another learner has learned, from a checkpoint of it.
+func (l *Learner) adopt(from io.Reader) error {
+	var at progress
+	r, err := run.ReadState(from, &at)
+	if err != nil {
+		return err
+	}
+	return l.loadTables(r)
+}
+
+func (l *Learner) loadTables(r io.Reader) error {
 	for _, t := range l.tables() {
 		if err := t.Load(r); err != nil {
 			return err
@@ -88,7 +102,7 @@ func (t *ReturnTable) Load(r io.Reader) error {
 		}
 		used, slots := int64(binary.LittleEndian.Uint32(head[0:])), int(binary.LittleEndian.Uint32(head[4:]))
 		if slots > t.maxSlots || used > int64(slots) {
-			return fmt.Errorf("a table of %d slots with %d in use does not fit into %d", slots, used, t.maxSlots)
+			return fmt.Errorf("a table of %d slots with %d in use does not fit into %d: try more --memory", slots, used, t.maxSlots)
 		}
 		b, err := model.ReadBytes(r, used*pairBytes)
 		if err != nil {

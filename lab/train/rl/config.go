@@ -17,6 +17,9 @@ import (
 const (
 	// RewardPoints is the change in the player's lead: the points of its side minus those of the others.
 	RewardPoints = "points"
+	// RewardPositive is the change in the points of the player's side. It is the reward of the study's first
+	// experiment.
+	RewardPositive = "positive"
 	// RewardHeuristic is RewardPoints plus the heuristic value of the player's action.
 	RewardHeuristic = "heuristic"
 	// RewardWon is 1 at the end of a won game, -1 at the end of a lost one, and 0 otherwise.
@@ -54,28 +57,36 @@ const (
 	DefectCarry = "carry"
 	// DefectLast records only the last decision of a seat in each trick.
 	DefectLast = "last"
+	// DefectSudden gives no reward for a win at once, but only the points of the last trick.
+	DefectSudden = "sudden"
+	// DefectStored stores a random action in the policy with the probability epsilon, and plays only stored actions.
+	DefectStored = "stored"
+	// DefectPlace takes the place of the best action among the tried actions, and stores the action that has this
+	// place among all legal actions.
+	DefectPlace = "place"
 	// DefectIndex uses the index of the chosen card among the legal cards as an index into the whole hand.
 	DefectIndex = policy.IndexDefect
 )
 
 // Defects are the defects of the program of R. Arjonilla's thesis that --as-published can select, with their help
-// texts. The program has another one: it finds the best of the tried actions of a state, and stores the action that has
-// its place among all legal actions. A ReturnTable does not know the legal actions of its states, so it cannot
-// reproduce this.
+// texts.
 var Defects = []run.Defect{
 	{Name: DefectLate, Help: "the return is recorded before the reward of its own trick"},
 	{Name: DefectCarry, Help: "the return is not reset to 0 between two seats"},
 	{Name: DefectLast, Help: "only a seat's last decision in a trick is recorded"},
+	{Name: DefectSudden, Help: "a win at once brings no reward"},
+	{Name: DefectStored, Help: "random actions are stored at updates instead of drawn at play"},
+	{Name: DefectPlace, Help: "the place of the best among the tried actions selects one of all legal actions"},
 	{Name: DefectIndex, Help: "the index of the card among the legal cards is used as an index into the hand"},
 }
 
 // Method is the training method of this package.
 var Method = run.Method{
-	Name: "rl", File: run.ModelFile, Unit: "episodes", Version: 1, Defects: Defects,
+	Name: "rl", File: run.ModelFile, Unit: "episodes", Version: 2, Defects: Defects,
 	Short: "Learn Brisca or Tute by Monte Carlo learning",
 	Long: "Plays games of agents against themselves and stores the mean return of each action in each state, as in a\n" +
 		"study of 2024. The variants differ in the key of a state: os has everything that a player knows; ms has trump\n" +
-		"card, trick, hand, songs, cards seen and rules, and for an unknown key uses the most frequent action of the\n" +
+		"card, trick, hand, songs, cards seen and rules, and the model uses for an unknown key the most frequent action of the\n" +
 		"states with the same trump card, trick and hand; as has an abstraction: hand is trump card, trick and hand,\n" +
 		"and kinds has kinds of cards instead of cards and needs little memory.\n\n" +
 		"The tables never take more than --memory. When they are full, they reject new states and go on learning the\n" +
@@ -100,7 +111,7 @@ type Config struct {
 	EpsilonDecay float64  `json:"fall"`       // decrease of epsilon per episode
 	Gamma        float64  `json:"gamma"`      // discount factor of returns
 	FirstVisit   bool     `json:"firstVisit"` // learn only once if a seat repeats an action in the same state of a game
-	Reward       string   `json:"reward"`     // RewardPoints, RewardHeuristic or RewardWon
+	Reward       string   `json:"reward"`     // RewardPoints, RewardPositive, RewardHeuristic or RewardWon
 	UntriedRule  string   `json:"untried"`    // UntriedZero or UntriedIgnored
 	MinStep      float64  `json:"step"`       // lower bound of the step size of a mean; with 0 it is 1/n throughout
 	Memory       int      `json:"memory"`     // limit for all tables, in MiB
@@ -109,6 +120,9 @@ type Config struct {
 	Rules        string   `json:"rules"`      // optional rules to play, see cards.Mode.Combinations
 	Seed         uint64   `json:"seed"`
 	Defects      []string `json:"defects,omitempty"` // defects of the study to reproduce
+	From         string   `json:"from,omitempty"`    // SHA-256 hash of the checkpoint with the first tables; "" for empty ones
+
+	fromDir string // directory of the run From
 }
 
 // MaxMiB is the highest memory limit, in MiB.
@@ -126,10 +140,11 @@ func Default(mode string) Config {
 func (c *Config) Params() []run.Param {
 	return append(run.CommonParams(&c.Mode, &c.Seed),
 		run.DefectsParam(&c.Defects, Defects),
+		run.FromParam(&c.fromDir, "begin with the tables of the run in this `DIR`, and with the epsilon at its end unless --epsilon is given"),
 		run.ChoiceParam("variant", &c.Variant, policy.Variants(), "the key of a state"),
 		run.Param{Name: "abstraction", Target: &c.Abstraction, Help: "the abstraction of variant as: one of " + strings.Join(policy.Abstractions(), ", ")},
 		run.Param{Name: "alike", Target: &c.Alike, Help: "treat states as equal if they differ only in the names of the suits that are not trumps"},
-		run.ChoiceParam("reward", &c.Reward, []string{RewardPoints, RewardHeuristic, RewardWon}, "the reward between two turns"),
+		run.ChoiceParam("reward", &c.Reward, []string{RewardPoints, RewardPositive, RewardHeuristic, RewardWon}, "the reward between two turns"),
 		UntriedParam(&c.UntriedRule, ""),
 		run.RulesParam(&c.Rules, "in turn"),
 		run.Param{Name: "first-visit", Target: &c.FirstVisit, Help: "learn only from the first of equal decisions in a game"},
@@ -155,7 +170,29 @@ func (c *Config) Complete(given func(name string) bool) (err error) {
 	if c.Defects, err = run.SelectDefects(c.Defects, Defects); err != nil {
 		return err
 	}
-	return c.Check()
+	if err := c.Check(); err != nil || c.fromDir == "" {
+		return err
+	}
+	return c.checkEarlier(given("epsilon"))
+}
+
+// checkEarlier returns an error if the tables of the run in c.fromDir are of another kind than those of c. It sets
+// c.From and, unless keepsEpsilon is set, c.Epsilon.
+func (c *Config) checkEarlier(keepsEpsilon bool) (err error) {
+	var earlier Config
+	if c.From, err = run.ReadEarlier(c.fromDir, &earlier); err != nil {
+		return err
+	}
+	kind := func(c *Config) string {
+		return fmt.Sprintf("mode %s, variant %s, abstraction %q, alike %t, agents %d, kept policy %t", c.Mode, c.Variant, c.Abstraction, c.Alike, c.Agents, c.keepsPolicy())
+	}
+	if kind(c) != kind(&earlier) {
+		return fmt.Errorf("--from %s: its tables are of %s, not of %s: try the flags of that run", c.fromDir, kind(&earlier), kind(c))
+	}
+	if !keepsEpsilon {
+		c.Epsilon = earlier.epsilon(earlier.Episodes)
+	}
+	return nil
 }
 
 func (c *Config) Check() error {
@@ -165,10 +202,16 @@ func (c *Config) Check() error {
 	if c.HasKinds() && c.hasDefect(DefectIndex) {
 		return fmt.Errorf("as-published: defect %q is not for abstraction %s, whose actions are no cards: try abstraction %s", DefectIndex, policy.Kinds, policy.Hand)
 	}
+	if limit := 1<<policyShift - 1; c.keepsPolicy() && c.MinVisits > limit {
+		return fmt.Errorf("visits cannot be \"%d\" with defects %s or %s: try 1 to %d", c.MinVisits, DefectStored, DefectPlace, limit)
+	}
 	return cards.CheckRules(c.Mode, c.Rules)
 }
 
 func (c *Config) hasDefect(defect string) bool { return slices.Contains(c.Defects, defect) }
+
+// keepsPolicy reports whether the tables keep an action for each state, see ReturnTable.KeepsPolicy.
+func (c *Config) keepsPolicy() bool { return c.hasDefect(DefectStored) || c.hasDefect(DefectPlace) }
 
 func (c *Config) epsilon(episode int) float64 {
 	return max(0, c.Epsilon-c.EpsilonDecay*float64(episode))

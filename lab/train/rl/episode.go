@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
@@ -23,6 +24,11 @@ type Environment interface {
 	TricksEnded() int
 	// Play performs a legal action of the seat to move. Observe must have stored the present position in s.
 	Play(s *policy.View, action uint8)
+	// Order returns the legal actions of the observed position, at most ten, in the order in which the seat got its
+	// cards. Each has policy.ActionBits bits, the first action the lowest ones.
+	Order(s *policy.View) uint64
+	// Reward returns the sum of all rewards that the seat has received in this game.
+	Reward(seat int) int
 	// Score returns the points of the seat's side minus the points of all other sides.
 	Score(seat int) int
 	// Side returns the number, from 0, of the side of a seat: a team or, without teams, the seat alone.
@@ -41,9 +47,9 @@ const MaxSeats = rules.MaxSeats
 // decision is one action of a seat, with what the seat knew before the action.
 type decision struct {
 	key, fallbackKey policy.Key
-	legal            uint64
+	legal, order     uint64 // order is Environment.Order, if the tables keep a policy
 	heuristic        float32
-	score            int16  // Environment.Score of the seat before the action
+	score            int16  // Environment.Reward of the seat before the action
 	trick            uint16 // Environment.TricksEnded before the action
 	seat             uint8
 	action           uint8
@@ -53,20 +59,26 @@ type decision struct {
 type Update struct {
 	Key         policy.Key
 	FallbackKey policy.Key // for the variant ManyStates, see policy.View
-	Legal       uint64     // legal actions as a bit mask, for the variant ManyStates
+	Legal       uint64     // legal actions as a bit mask
+	Order       uint64     // Environment.Order, if the tables keep a policy
 	Value       float32
 	Action      uint8
 }
 
 // emitReturns calls emit with the return of each decision: the sum of the discounted rewards that followed. It
-// handles one seat after another, and the decisions of a seat from the last to the first. final has the scores at
-// the end of the episode, by seat. If the reward is RewardWon, final has the standings instead.
+// handles one seat after another, and the decisions of a seat from the last to the first. final has the sums of all
+// rewards of the episode, by seat. If the reward is RewardWon, final has the standings instead.
+//
+// With DefectLate the last decision of a seat is left out, and the first one is emitted twice, the second time with its
+// whole return. If returns are carried from seat to seat, only the last decision of the first seat is left out, and the
+// first one of the last seat is emitted once more for each seat that a table of four has free.
 func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *decision, value float32)) {
 	late, carry, last, won := c.hasDefect(DefectLate), c.hasDefect(DefectCarry), c.hasDefect(DefectLast), c.Reward == RewardWon
-	g := 0.0
+	g, isLast := 0.0, true
+	var first *decision
 	for seat, end := range final {
 		if !carry {
-			g = 0
+			g, isLast, first = 0, true, nil
 		}
 		later := -1 // index of the seat's next decision
 		next := end // score before that decision
@@ -84,11 +96,19 @@ func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *dec
 			if !late {
 				value = g
 			}
-			later, next = i, score
-			if c.FirstVisit && isRepeat(decisions[:i], d) {
-				continue
+			later, next, first = i, score, d
+			if !(late && isLast) && !(c.FirstVisit && isRepeat(decisions[:i], d)) {
+				emit(d, float32(value))
 			}
-			emit(d, float32(value))
+			isLast = false
+		}
+		if late && first != nil {
+			emit(first, float32(g))
+		}
+	}
+	for range baraja.TableSeats - len(final) {
+		if late && carry && first != nil {
+			emit(first, float32(g))
 		}
 	}
 }
@@ -113,13 +133,13 @@ func NewTrace() *Trace { return &Trace{config: Default("")} }
 // Reset deletes the decisions of the last episode.
 func (t *Trace) Reset() { t.decisions = t.decisions[:0] }
 
-// Add records an action of the seat in state s. score is the result of Environment.Score before the action.
+// Add records an action of the seat in state s. score is the seat's lead in points before the action.
 func (t *Trace) Add(s *policy.View, action uint8, score int) {
 	t.decisions = append(t.decisions, decision{key: s.Key, fallbackKey: s.FallbackKey, action: action, score: int16(score)})
 }
 
 // AppendUpdates appends the return of each recorded decision to updates, that of the last decision first, and
-// returns the extended slice. score is the result of Environment.Score at the end of the episode.
+// returns the extended slice. score is the seat's lead in points at the end of the episode.
 func (t *Trace) AppendUpdates(score int, updates []Update) []Update {
 	t.final[0] = score
 	t.config.emitReturns(t.decisions, t.final[:], func(d *decision, value float32) {

@@ -32,10 +32,10 @@ func TestReturns(t *testing.T) {
 	}{
 		{"mended", Config{Gamma: 1}, "0:6=3 0:3=-1 0:1=9 0:40=9 1:5=-3 1:4=1 1:2=-9"},
 		{"gamma", Config{Gamma: 0.5}, "0:6=3 0:3=-2.5 0:1=8.75 0:40=4.375 1:5=-3 1:4=2.5 1:2=-8.75"},
-		{"late: without the trick's own reward", Config{Gamma: 1, Defects: []string{DefectLate}}, "0:6=0 0:3=3 0:1=-1 0:40=9 1:5=0 1:4=-3 1:2=1"},
+		{"late: without the trick's own reward", Config{Gamma: 1, Defects: []string{DefectLate}}, "0:3=3 0:1=-1 0:40=9 0:40=9 1:4=-3 1:2=1 1:2=-9"},
 		{"carry: seat 1 begins with the 9 of seat 0", Config{Gamma: 1, Defects: []string{DefectCarry}}, "0:6=3 0:3=-1 0:1=9 0:40=9 1:5=6 1:4=10 1:2=0"},
 		{"last: no exchange", Config{Gamma: 1, Defects: []string{DefectLast}}, "0:6=3 0:3=-1 0:1=9 1:5=-3 1:4=1 1:2=-9"},
-		{"all three", Config{Gamma: 1, Defects: []string{DefectLate, DefectCarry, DefectLast}}, "0:6=0 0:3=3 0:1=-1 1:5=9 1:4=6 1:2=10"},
+		{"all three; seats 2 and 3 repeat the last record", Config{Gamma: 1, Defects: []string{DefectLate, DefectCarry, DefectLast}}, "0:3=3 0:1=-1 0:1=9 1:5=9 1:4=6 1:2=10 1:2=0 1:2=0 1:2=0"},
 	} {
 		if got := learned(&c.config, threeTricks, []int{9, -9}); got != c.want {
 			t.Errorf("%s:\n%s, not\n%s", c.name, got, c.want)

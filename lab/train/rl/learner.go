@@ -65,7 +65,7 @@ func New(c Config, workers int, games func() Environment) *Learner {
 			l.votes = append(l.votes, votes)
 		}
 		table := NewTable(states)
-		table.UntriedAsZero = c.UntriedRule == UntriedZero
+		table.UntriedAsZero, table.KeepsPolicy = c.UntriedRule == UntriedZero, c.keepsPolicy()
 		a.States = table
 		l.states = append(l.states, table)
 		l.agents = append(l.agents, a)
@@ -108,21 +108,26 @@ func (l *Learner) Step(ctx context.Context) error {
 // learnShard updates one shard (a part) of an agent's table with all returns of a batch, in the order of pieces.
 // Calls for different shards or agents may run in parallel.
 func (l *Learner) learnShard(pieces []piece, agent, shard int) {
-	least := float32(l.config.MinStep)
-	states := l.states[agent]
+	r := rules.NewRand(run.DeriveSeed(l.config.Seed, "policy", (l.Episodes*len(l.agents)+agent)*policy.Shards+shard))
 	for i := range pieces {
 		for _, u := range pieces[i].updates[agent][shard] {
 			if l.votes == nil {
-				states.Learn(u.Key, u.Action, u.Value, least)
+				l.learn(agent, &u, r)
 				continue
 			}
-			if !states.UntriedAsZero {
-				u.Legal = policy.AllActions // only tried actions count, and these are legal
-			}
-			before, known := states.Best(u.Key, u.Legal)
-			states.Learn(u.Key, u.Action, u.Value, least)
-			l.moveVote(agent, u, before, known)
+			before, known := l.states[agent].Best(u.Key, u.Legal)
+			l.learn(agent, &u, r)
+			l.moveVote(agent, &u, before, known)
 		}
+	}
+}
+
+// learn updates the agent's table of states with one return.
+func (l *Learner) learn(agent int, u *Update, r *rules.Rand) {
+	states := l.states[agent]
+	states.Learn(u.Key, u.Action, u.Value, float32(l.config.MinStep))
+	if states.KeepsPolicy {
+		states.Keep(u.Key, l.config.publishedAction(states, u, l.config.epsilon(l.Episodes), r))
 	}
 }
 
@@ -130,7 +135,7 @@ func (l *Learner) learnShard(pieces []piece, agent, shard int) {
 // The vote counts under the fallback key of the state, which many similar states share. If known is true, the state
 // has so far voted for the action with the number before, and moveVote withdraws that vote. Then the state votes
 // for its present best action.
-func (l *Learner) moveVote(agent int, u Update, before uint8, known bool) {
+func (l *Learner) moveVote(agent int, u *Update, before uint8, known bool) {
 	after, ok := l.states[agent].Best(u.Key, u.Legal)
 	if known && ok && before == after {
 		return
@@ -202,7 +207,7 @@ func (p *player) play(out *piece, first, n int) {
 		p.episode(episode, r, &out.counts)
 		p.learner.config.emitReturns(p.decisions, p.final, func(d *decision, value float32) {
 			list := &out.updates[p.learner.agentOf(int(d.seat), episode)][d.key.Shard()]
-			*list = append(*list, Update{d.key, d.fallbackKey, d.legal, value, d.action})
+			*list = append(*list, Update{d.key, d.fallbackKey, d.legal, d.order, value, d.action})
 		})
 	}
 }
@@ -212,16 +217,23 @@ func (l *Learner) agentOf(seat, episode int) int { return (seat + episode) % len
 func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 	l, g := p.learner, p.game
 	epsilon := l.config.epsilon(episode)
+	if l.config.hasDefect(DefectStored) {
+		epsilon = 0
+	}
 	heuristic := l.config.Reward == RewardHeuristic
 	g.Deal(episode, r)
 	p.decisions = p.decisions[:0]
 	for seat := g.Turn(); seat != rules.Over; seat = g.Turn() {
 		g.Observe(&p.view)
 		d := decision{
-			key: p.view.Key, fallbackKey: p.view.FallbackKey, legal: p.view.Legal, seat: uint8(seat), score: int16(g.Score(seat)), trick: uint16(g.TricksEnded()),
+			key: p.view.Key, fallbackKey: p.view.FallbackKey, legal: p.view.Legal, seat: uint8(seat), score: int16(g.Reward(seat)), trick: uint16(g.TricksEnded()),
+		}
+		if l.config.keepsPolicy() {
+			d.order = g.Order(&p.view)
 		}
 		var chosen, known bool
-		d.action, chosen, known = EpsilonGreedy(&l.agents[l.agentOf(seat, episode)], &p.view, epsilon, r)
+		learning := policy.Agent{States: l.states[l.agentOf(seat, episode)]} // plays at random in an unknown state
+		d.action, chosen, known = EpsilonGreedy(&learning, &p.view, epsilon, r)
 		if chosen {
 			counts.GreedyMoves++
 		}
@@ -235,7 +247,7 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 		g.Play(&p.view, d.action)
 	}
 	for seat := range p.final {
-		if p.final[seat] = g.Score(seat); l.config.Reward == RewardWon {
+		if p.final[seat] = g.Reward(seat); l.config.Reward == RewardWon {
 			p.final[seat] = g.Standing(seat)
 		}
 	}
@@ -245,9 +257,13 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 // EpsilonGreedy returns a random legal action with probability epsilon, and otherwise the action that the agent
 // chooses in v. greedy is true if the agent has chosen the action, and known is true if it also knew the state.
 func EpsilonGreedy(a *policy.Agent, v *policy.View, epsilon float64, r *rules.Rand) (action uint8, greedy, known bool) {
-	if r.Uint64()>>32 < uint64(epsilon*(1<<32)) {
+	if isDrawn(epsilon, r) {
 		return policy.RandomAction(v.Legal, r), false, false
 	}
 	action, known = a.Choose(v, r)
 	return action, true, known
+}
+
+func isDrawn(probability float64, r *rules.Rand) bool {
+	return r.Uint64()>>32 < uint64(probability*(1<<32))
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
@@ -65,6 +66,16 @@ func (g *stones) Score(seat int) int {
 	return -1
 }
 
+func (g *stones) Order(s *policy.View) (order uint64) {
+	for action := uint64(3); action > 0; action-- {
+		if s.Legal>>action&1 != 0 {
+			order = order<<policy.ActionBits | action
+		}
+	}
+	return order
+}
+
+func (g *stones) Reward(seat int) int                            { return g.Score(seat) }
 func (g *stones) Side(seat int) int                              { return seat }
 func (g *stones) Standing(seat int) int                          { return g.Score(seat) }
 func (g *stones) HeuristicValue(_ *policy.View, a uint8) float64 { return float64(a) }
@@ -127,14 +138,47 @@ func TestLearnsValues(t *testing.T) {
 	}
 }
 
-func TestDefectsCostStrength(t *testing.T) {
-	c := stonesConfig(20_000)
-	c.Epsilon, c.EpsilonDecay, c.Defects = 0.5, 0, []string{DefectLate}
-	l := train(t, c, 2, func() Environment { return new(stones) })
-	// The action that takes the last stone is never rewarded.
-	for left := 1; left <= 3; left++ {
-		if p, ok := l.states[0].Find(stonesKey(left), uint8(left)); !ok || p.Mean != 0 {
-			t.Errorf("%d stones: %+v", left, p)
+// TestPublishedPolicy checks which action a table keeps for a state with the legal actions 3, 1 and 2, in this order.
+func TestPublishedPolicy(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		means   map[uint8]float32
+		defects []string
+		epsilon float64
+		want    []uint8 // the actions that can be kept
+	}{
+		{"the best", map[uint8]float32{1: 2, 2: 3}, []string{DefectStored}, 0, []uint8{2}},
+		{"one of the best", map[uint8]float32{1: 2, 2: 2, 3: 0}, []string{DefectStored}, 0, []uint8{1, 2}},
+		{"untried", map[uint8]float32{2: -1}, []string{DefectStored}, 0, []uint8{1, 3}},
+		{"all are tried", map[uint8]float32{1: -3, 2: -2, 3: -4}, []string{DefectStored}, 0, []uint8{2}},
+		{"random", map[uint8]float32{2: 5}, []string{DefectStored}, 1, []uint8{1, 2, 3}},
+		{"random only where it is stored", map[uint8]float32{1: 1, 2: 5, 3: 0}, []string{DefectPlace}, 1, []uint8{2}},
+		{"the first of one", map[uint8]float32{2: 5}, []string{DefectPlace}, 0, []uint8{3}},
+		{"the second of two", map[uint8]float32{3: 0, 2: 5}, []string{DefectPlace}, 0, []uint8{1}},
+		{"not the first, tried or not", map[uint8]float32{2: -5}, []string{DefectPlace}, 0, []uint8{1, 2}},
+	} {
+		table, r := NewTable(testMemory), rules.NewRand(1)
+		table.KeepsPolicy, table.UntriedAsZero = true, true
+		for action, mean := range c.means {
+			table.Learn(spread(1), action, mean, 0)
+		}
+		config := Config{Defects: c.defects}
+		u := Update{Key: spread(1), Legal: 0b1110, Order: 3 | 1<<policy.ActionBits | 2<<(2*policy.ActionBits)}
+		seen := map[uint8]bool{}
+		for range 100 {
+			table.Keep(u.Key, config.publishedAction(table, &u, c.epsilon, r))
+			action, known := table.Best(u.Key, u.Legal)
+			if seen[action] = true; !known {
+				t.Errorf("%s: the state is not known", c.name)
+			}
+		}
+		if got := slices.Sorted(maps.Keys(seen)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, not %v", c.name, got, c.want)
+		}
+		for action, mean := range c.means {
+			if p, ok := table.Find(spread(1), action); !ok || p.Mean != mean {
+				t.Errorf("%s: action %d has the mean %v, not %v", c.name, action, p.Mean, mean)
+			}
 		}
 	}
 }
@@ -176,6 +220,8 @@ func TestResume(t *testing.T) {
 func TestResumeRun(t *testing.T) {
 	c := Default("brisca2")
 	c.Keys, c.Episodes, c.Batch, c.Memory, c.Epsilon = allKeys[3], 200, 3, 4, 0.5 // a line each 4 episodes
+	runtest.CheckDeterminism(t, &c)
+	c.Keys, c.Defects = allKeys[1], []string{DefectStored, DefectPlace}
 	runtest.CheckDeterminism(t, &c)
 }
 

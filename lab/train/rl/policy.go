@@ -35,6 +35,10 @@ func WritePolicy(w io.Writer, t *ReturnTable, visits int, drawn map[policy.Key]u
 				p.AddDrawn(k, place)
 				continue
 			}
+			if t.KeepsPolicy {
+				p.AddBest(k, b.policyAction)
+				continue
+			}
 			if !t.UntriedAsZero || b.mean >= 0 {
 				p.AddBest(k, b.action)
 				continue

@@ -15,13 +15,16 @@ const (
 
 	// MaxVisits is the highest number of visits that a pair can store. Further visits are not counted.
 	MaxVisits = maxCount
+
+	// In a table with KeepsPolicy, the bits of a count from policyShift on are the kept action of the state.
+	policyShift = countBits - policy.ActionBits
 )
 
 // Pair is a pair of a state and an action, with statistics of its returns. Key identifies the state.
 type Pair struct {
 	Key    policy.Key
 	Action uint8
-	Count  uint16  // number of returns, at most 65535
+	Count  uint16  // number of returns, at most 65535; in a table with KeepsPolicy also the kept action of the state
 	Mean   float32 // mean of the returns
 }
 
@@ -31,6 +34,8 @@ type Pair struct {
 type ReturnTable struct {
 	// UntriedAsZero is true if an untried action of a known state counts as an action with the mean 0.
 	UntriedAsZero bool
+	// KeepsPolicy is true if Best returns the action that Keep has stored for a state. Counts then end at 1023.
+	KeepsPolicy bool
 
 	shards   [policy.Shards]shard
 	maxSlots int // of each shard
@@ -91,9 +96,12 @@ func (t *ReturnTable) Rejections() (n uint64) {
 // Best returns the action with the highest mean in state k, among the tried actions in the bit mask legal. If there
 // is none, known is false. Between equal means the higher count decides, then the lower action. If UntriedAsZero is
 // set and the highest mean is negative, Best returns an untried action of legal, if there is one. Which of several
-// depends on k.
+// depends on k. If KeepsPolicy is set, Best returns the action that Keep has stored.
 func (t *ReturnTable) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	b := t.best(k, legal)
+	if t.KeepsPolicy {
+		return b.policyAction, b.visits > 0 && legal>>b.policyAction&1 != 0
+	}
 	if t.UntriedAsZero && b.known && b.mean < 0 && legal&^b.triedActions != 0 {
 		return policy.DrawAction(legal&^b.triedActions, k), true
 	}
@@ -115,6 +123,7 @@ type bestAction struct {
 	count        uint64
 	triedActions uint64 // bit mask of all tried actions
 	visits       int    // of the state
+	policyAction uint8  // if the table has KeepsPolicy: the action that Keep has stored for the state
 }
 
 func (t *ReturnTable) best(k policy.Key, legal uint64) (b bestAction) {
@@ -122,15 +131,16 @@ func (t *ReturnTable) best(k policy.Key, legal uint64) (b bestAction) {
 	if s.used == 0 {
 		return b
 	}
-	rest := k.Rest()
+	rest, limit := k.Rest(), t.countLimit()
 	for i := s.homeSlot(rest); ; {
 		word := s.words[i]
 		if word == 0 {
 			return b
 		}
-		if count := word & maxCount; word>>(64-policy.RestBits) == rest && count > 0 { // a count of 0 is a withdrawn vote
+		if count := word & limit; word>>(64-policy.RestBits) == rest && count > 0 { // a count of 0 is a withdrawn vote
 			a, mean := uint8(word>>countBits&(policy.MaxActions-1)), s.means[i]
 			b.triedActions |= 1 << a
+			b.policyAction = policyAction(word)
 			b.visits += int(count)
 			if legal>>a&1 != 0 && (!b.known || mean > b.mean || mean == b.mean && (count > b.count || count == b.count && a < b.action)) {
 				b.action, b.known, b.mean, b.count = a, true, mean, count
@@ -163,12 +173,41 @@ func (t *ReturnTable) Learn(k policy.Key, action uint8, value, minStep float32) 
 	if i < 0 {
 		return false
 	}
-	if s.words[i]&maxCount < maxCount {
+	limit := t.countLimit()
+	if s.words[i]&limit < limit {
 		s.words[i]++
 	}
-	step := max(1/float32(s.words[i]&maxCount), minStep)
+	step := max(1/float32(s.words[i]&limit), minStep)
 	s.means[i] += step * (value - s.means[i])
 	return true
+}
+
+// countLimit returns the highest count of a pair. It is also the mask of the count in a word.
+func (t *ReturnTable) countLimit() uint64 {
+	if t.KeepsPolicy {
+		return 1<<policyShift - 1
+	}
+	return maxCount
+}
+
+func policyAction(word uint64) uint8 { return uint8(word & maxCount >> policyShift) }
+
+// Keep stores the action that Best returns for state k. It does nothing if the table has no action of k. The table
+// must have KeepsPolicy.
+func (t *ReturnTable) Keep(k policy.Key, action uint8) {
+	s := &t.shards[k.Shard()]
+	if s.used == 0 {
+		return
+	}
+	rest := k.Rest()
+	for i := s.homeSlot(rest); s.words[i] != 0; {
+		if word := s.words[i]; word>>(64-policy.RestBits) == rest {
+			s.words[i] = word&^(maxCount&^t.countLimit()) | uint64(action)<<policyShift
+		}
+		if i++; i == len(s.words) {
+			i = 0
+		}
+	}
 }
 
 // AddVotes adds delta, which may be negative, to the count of an action in state k. The count stays in [0,
@@ -224,16 +263,17 @@ func (t *ReturnTable) All() iter.Seq[Pair] {
 }
 
 // Merge adds the pairs of other to t. If both tables have a pair, the counts are added, and the new mean is the
-// average of both means, weighted by count.
+// average of both means, weighted by count. The kept action of such a state is that of t.
 func (t *ReturnTable) Merge(other *ReturnTable) {
 	t.reserveFor(other)
+	limit := uint16(t.countLimit())
 	for p := range other.All() {
 		if own, ok := t.Find(p.Key, p.Action); ok {
-			n := float32(own.Count) + float32(p.Count)
-			if n > 0 {
-				p.Mean = (own.Mean*float32(own.Count) + p.Mean*float32(p.Count)) / n
+			m, n := own.Count&limit, p.Count&limit
+			if m > 0 || n > 0 {
+				p.Mean = (own.Mean*float32(m) + p.Mean*float32(n)) / (float32(m) + float32(n))
 			}
-			p.Count = uint16(min(int(own.Count)+int(p.Count), maxCount))
+			p.Count = own.Count&^limit | uint16(min(int(m)+int(n), int(limit)))
 		}
 		t.Set(p)
 	}
@@ -255,7 +295,7 @@ func (t *ReturnTable) reserveFor(other *ReturnTable) {
 
 // Clone returns a copy of the table with the same memory limit. It shares no memory with the table.
 func (t *ReturnTable) Clone() *ReturnTable {
-	c := &ReturnTable{UntriedAsZero: t.UntriedAsZero, shards: t.shards, maxSlots: t.maxSlots}
+	c := &ReturnTable{UntriedAsZero: t.UntriedAsZero, KeepsPolicy: t.KeepsPolicy, shards: t.shards, maxSlots: t.maxSlots}
 	for n := range c.shards {
 		s := &c.shards[n]
 		s.words, s.means = slices.Clone(s.words), slices.Clone(s.means)

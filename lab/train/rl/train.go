@@ -31,8 +31,8 @@ type TrainingReport struct {
 }
 
 func (r TrainingReport) String() string {
-	s := fmt.Sprintf("%s of a state and an action, %s in the model\nagainst random players: %v\n",
-		text.Count(r.Pairs, "pair"), text.Count(r.States, "state"), r.Tally)
+	s := fmt.Sprintf("%s of a state and an action, %s in the model\nagainst random players: %v\nrandom moves in unknown states: %.1f a game\n",
+		text.Count(r.Pairs, "pair"), text.Count(r.States, "state"), r.Tally.WinTally, float64(r.Tally.Guesses)/float64(r.Tally.Games()))
 	if r.Rejections > 0 {
 		s += fmt.Sprintf("the tables were full: %d new pairs were turned away; give more than --memory %d%s\n", r.Rejections, r.memory, r.fewerStates)
 	}
@@ -40,7 +40,11 @@ func (r TrainingReport) String() string {
 }
 
 func (c *Config) Prepare(_ context.Context, in run.Input) (run.Trainer, error) {
-	return New(*c, in.Workers, CardGames(*c)), nil
+	l := New(*c, in.Workers, CardGames(*c))
+	if c.fromDir == "" {
+		return l, nil
+	}
+	return l, run.ReadCheckpoint(c.fromDir, l.adopt)
 }
 
 func (l *Learner) Progress() (done, all int) { return l.Episodes, l.config.Episodes }
@@ -62,6 +66,7 @@ func (l *Learner) Report(f *run.Folder) error {
 		{Name: "known", Value: float64(l.sinceMetrics.KnownMoves) / float64(max(1, l.sinceMetrics.GreedyMoves))},
 		{Name: "won", Value: tally.WinShare()},
 		{Name: "score", Value: float64(tally.Score) / float64(tally.Games())},
+		{Name: "guesses", Value: float64(tally.Guesses) / float64(tally.Games())},
 	}
 	l.sinceMetrics = Counts{}
 	if l.Rejections() > 0 && !l.hasLoggedFull {
@@ -92,7 +97,7 @@ func (l *Learner) Finish(_ context.Context, f *run.Folder) (run.TrainingResult, 
 		Kind: model.RL, Mode: l.config.Mode, Variant: l.config.Variant, Encoding: l.config.Encoding(),
 		Seed: l.config.Seed, Defects: l.config.Defects,
 	}
-	err := f.WriteModel(h, func(w io.Writer) (err error) {
+	err := f.WriteModel(run.ModelFile, h, func(w io.Writer) (err error) {
 		r.States, err = l.WriteModel(w)
 		return err
 	})
@@ -138,7 +143,8 @@ func (l *Learner) Size() (memory, disk int64) {
 // ScoreTally counts the games that an agent has won, lost and drawn, and sums up its scores.
 type ScoreTally struct {
 	run.WinTally
-	Score int `json:"score"` // sum of Environment.Score
+	Score   int `json:"score"`   // sum of Environment.Score
+	Guesses int `json:"guesses"` // random moves of one seat, because the agent knew nothing about the state
 }
 
 // Evaluate plays the given number of games of agent a against random players and returns the results. The agent
@@ -154,6 +160,9 @@ func Evaluate(g Environment, a *policy.Agent, games int, seed uint64) (t ScoreTa
 			action := policy.RandomAction(s.Legal, r)
 			if g.Side(g.Turn()) == g.Side(seat) {
 				action, _ = a.Choose(&s, r)
+			}
+			if g.Turn() == seat && a.Guesses(&s) {
+				t.Guesses++
 			}
 			g.Play(&s, action)
 		}

@@ -164,7 +164,7 @@ func (t *training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult,
 	h := model.Header{Kind: model.Net, Mode: t.Mode, Encoding: features.Complete, Seed: t.Seed}
 	t.net.Describe(&h)
 	return RolloutReport{t.progress.Positions, t.net.ParamCount(), t.testAgainstRandom(finalTest), t.progress.LastLoss}, errors.Join(
-		f.WriteModel(h, t.net.Write),
+		f.WriteModel(run.ModelFile, h, t.net.Write),
 		f.Plot("loss", "What the net does not foresee", "generation", "half the squared error of a position", "loss"),
 		f.Plot("won", "Against random moves", "generation", "games won", "won"),
 	)

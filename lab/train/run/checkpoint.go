@@ -2,12 +2,15 @@ package run
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -50,31 +53,71 @@ func (f *Folder) SaveInterrupted(ended error, write func(io.Writer) error) error
 // LoadCheckpoint calls read with the content of the last checkpoint. It removes the lines of metrics.csv that were
 // added after this checkpoint. If the run has no checkpoint, it does nothing.
 func (f *Folder) LoadCheckpoint(read func(io.Reader) error) error {
-	file, err := os.Open(f.path(CheckpointFile))
-	if errors.Is(err, fs.ErrNotExist) {
+	size, err := readCheckpoint(f.Dir, read)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
+	}
+	return f.metrics.truncate(size)
+}
+
+// ReadCheckpoint calls read with the content of the last checkpoint of the run in the directory dir.
+func ReadCheckpoint(dir string, read func(io.Reader) error) error {
+	_, err := readCheckpoint(dir, read)
+	return err
+}
+
+// readCheckpoint is ReadCheckpoint. It returns the size of metrics.csv at the time of the checkpoint.
+func readCheckpoint(dir string, read func(io.Reader) error) (size int64, err error) {
+	file, err := os.Open(filepath.Join(dir, CheckpointFile))
+	if err != nil {
+		return 0, err
 	}
 	defer file.Close()
 	b := bufio.NewReader(file)
-	var size int64
 	if _, err := fmt.Fscanf(b, checkpointLine, &size); err != nil {
-		return fmt.Errorf("%s: the first line is not that of a checkpoint: %w", file.Name(), err)
+		return 0, fmt.Errorf("%s: the first line is not that of a checkpoint: %w", file.Name(), err)
 	}
 	z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer z.Close()
 	if err := read(z); err != nil {
-		return fmt.Errorf("%s: %w", file.Name(), err)
+		return 0, fmt.Errorf("%s: %w", file.Name(), err)
 	}
 	if n, err := io.Copy(io.Discard, z); err != nil || n > 0 {
-		return errors.Join(fmt.Errorf("%s: the file is damaged", file.Name()), err)
+		return 0, errors.Join(fmt.Errorf("%s: the file is damaged", file.Name()), err)
 	}
-	return f.metrics.truncate(size)
+	return size, nil
+}
+
+// FromParam returns the setting --from, the directory of an earlier run of the same method with which a training
+// begins. Parsing it stores the directory in *to.
+func FromParam(to *string, help string) Param {
+	return Param{Name: "from", Target: to, FlagOnly: true, Help: help}
+}
+
+// ReadEarlier reads the settings of the run in dir, the value of --from, into config, and returns the SHA-256 hash of
+// its checkpoint. A resumed run must be given the same earlier run: its config.json has the hash.
+func ReadEarlier(dir string, config any) (hash string, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, ConfigFile))
+	if err == nil {
+		err = json.Unmarshal(text, config)
+	}
+	if err != nil {
+		return "", fmt.Errorf("--from %s cannot be read: try the directory of an earlier run: %w", dir, err)
+	}
+	file, err := os.Open(filepath.Join(dir, CheckpointFile))
+	if err != nil {
+		return "", fmt.Errorf("--from %s has no checkpoint: wait until that run has made one: %w", dir, err)
+	}
+	defer file.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, file)
+	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
 // WriteState writes state as one line of JSON at the beginning of a checkpoint. ReadState reads it.

@@ -203,15 +203,15 @@ func (f *Folder) replace(name string, write func(io.Writer) error) error {
 	return os.Rename(temp.Name(), f.path(name))
 }
 
-// WriteModel writes the file of the trained model. It adds the settings of the run to the header h. It calls body
+// WriteModel writes the named file with a trained model. It adds the settings of the run to the header h. It calls body
 // to write what follows the header.
-func (f *Folder) WriteModel(h model.Header, body func(io.Writer) error) error {
+func (f *Folder) WriteModel(name string, h model.Header, body func(io.Writer) error) error {
 	config, err := os.ReadFile(f.path(ConfigFile))
 	if err != nil {
 		return err
 	}
 	h.Training = config
-	return f.replace(ModelFile, func(w io.Writer) error { return model.Write(w, h, body) })
+	return f.replace(name, func(w io.Writer) error { return model.Write(w, h, body) })
 }
 
 // WriteResult writes v, the result of the training, to result.json.

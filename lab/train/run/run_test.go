@@ -281,7 +281,7 @@ func TestModelAndResult(t *testing.T) {
 	f := open(t, t.TempDir(), config{3, "brisca2"}, false)
 	defer f.Close()
 	h := model.Header{Kind: model.GA, Mode: "brisca2"}
-	kit.Must(t, f.WriteModel(h, func(w io.Writer) error { return model.WriteFloats(w, []float32{1}) }))
+	kit.Must(t, f.WriteModel(ModelFile, h, func(w io.Writer) error { return model.WriteFloats(w, []float32{1}) }))
 	got, b, err := model.Read(strings.NewReader(read(t, f, ModelFile)))
 	kit.Must(t, err)
 	kit.Must(t, model.ReadFloats(b, make([]float32, 1)))

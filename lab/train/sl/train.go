@@ -124,7 +124,7 @@ func (t *Training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult,
 	}
 	f.Log("test: %+v", r.Test)
 	return r, errors.Join(
-		f.WriteModel(t.Header(), t.net.Write),
+		f.WriteModel(run.ModelFile, t.Header(), t.net.Write),
 		f.Plot("loss", "mean loss of a row", "epoch", "cross-entropy", "loss", "validation_loss"),
 		f.Plot("validation", "validation rows", "epoch", "share", "accuracy", "precision", "recall"),
 	)

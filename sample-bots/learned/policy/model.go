@@ -118,6 +118,16 @@ type Agent struct {
 	Votes  Memory // for unknown states, by View.FallbackKey; nil except in the variant ManyStates
 }
 
+// Guesses reports whether Choose draws a random action in the state that v describes: the agent then knows neither this
+// state nor one with the same fallback key.
+func (a *Agent) Guesses(v *View) bool {
+	_, known := a.States.Best(v.Key, v.Legal)
+	if !known && a.Votes != nil {
+		_, known = a.Votes.Best(v.FallbackKey, v.Legal)
+	}
+	return !known
+}
+
 // Choose returns the best action in the state that v describes. known reports whether a.States knows the state. If
 // not, Choose returns the best action by a.Votes or, if that knows none either, a random legal action.
 func (a *Agent) Choose(v *View, r *rules.Rand) (action uint8, known bool) {
