@@ -34,6 +34,8 @@ func newExperiment() *cobra.Command {
 		Short: "Play a study's experiment again and compare the figures",
 		Long: "Repeats an experiment of one of the studies behind the house bots, and prints its figures beside the\n" +
 			"published ones, both with 95 % intervals. Two figures agree if their intervals have a point in common.\n" +
+			"For each table it prints how well the published figures fit ours, how well they fit equal bots, and whether\n" +
+			"a study of this size can tell the two apart.\n" +
 			"Without a name it lists the experiments with the time of a complete run.\n\n" +
 			"--scale plays fewer or more games. If the clock limits bots, --time-scale changes their time for a move,\n" +
 			"and --nodes-per-second replaces the time by nodes, so that neither the speed nor the load of the machine\n" +

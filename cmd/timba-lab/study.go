@@ -26,7 +26,7 @@ func (f *experimentFlags) runStudy(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	list, err := e.Untested()
+	list, err := e.NewEvidence()
 	if err != nil {
 		return err
 	}

@@ -13,21 +13,21 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Claim is a sentence of a study, as a hypothesis that games can refute: its effect is above Least. The effect is the
-// mean of a measure over the columns Better, minus the mean over the columns Worse, minus Than. Shares are in percent.
+// Claim is a sentence of a study, as a hypothesis that games can refute: its effect is above Threshold. The effect is the
+// mean of a measure over the columns Better, minus the mean over the columns Worse, minus Baseline. Shares are in percent.
 type Claim struct {
-	Quote    string   `json:"claim"`             // section and sentence of the study
-	Rows     []string `json:"rows"`              // names of the matches or trainings whose games count
-	Against  []string `json:"against,omitempty"` // names of other rows; if there are any, their effect is subtracted
-	Measure  string   `json:"measure"`           // a key of measures
-	Better   []string `json:"better"`
-	Worse    []string `json:"worse,omitempty"`
-	Than     float64  `json:"than"`
-	Reported float64  `json:"reported"` // effect in the study
-	Guessed  bool     `json:"guess"`    // the study prints no figure, so that Reported is a guess
-	Least    float64  `json:"least"`    // the smallest effect that matters
-	Spread   float64  `json:"spread"`   // standard deviation of a unit, as assumed before the run
-	Hours    float64  `json:"hours"`    // duration of the run on two idle cores, with the training
+	Quote       string   `json:"claim"`             // section and sentence of the study
+	Rows        []string `json:"rows"`              // names of the matches or trainings whose games count
+	Against     []string `json:"against,omitempty"` // names of other rows; if there are any, their effect is subtracted
+	Measure     string   `json:"measure"`           // a key of measures
+	Better      []string `json:"better"`
+	Worse       []string `json:"worse,omitempty"`
+	Baseline    float64  `json:"baseline"`
+	StudyEffect float64  `json:"reported" toml:"reported"` // effect in the study
+	Guessed     bool     `json:"guess"`                    // the study prints no figure, so that StudyEffect is a guess
+	Threshold   float64  `json:"least" toml:"least"`       // the smallest effect that matters
+	Spread      float64  `json:"spread"`                   // standard deviation of a unit, as assumed before the run
+	Hours       float64  `json:"hours"`                    // duration of the run on two idle cores, with the training
 }
 
 // Evidence is the result of the test of a claim. Before the run, only ID, Claim and Power are set.
@@ -39,7 +39,7 @@ type Evidence struct {
 	Effect  float64 `json:"effect"`  // mean
 	SE      float64 `json:"se"`      // standard error of the mean
 	Degrees float64 `json:"degrees"` // degrees of freedom
-	P       float64 `json:"p"`       // of the hypothesis that the effect is Least; two-sided
+	P       float64 `json:"p"`       // of the hypothesis that the effect is Threshold; two-sided
 	Low     float64 `json:"low"`     // interval of the effect, as wide as Holm's method demands
 	High    float64 `json:"high"`
 	Power   float64 `json:"power"` // probability of the verdict Holds if the reported effect is the true one
@@ -101,8 +101,8 @@ func (e *Experiment) checkClaims() error {
 			return fmt.Errorf("claim %d: rows or better are missing", i+1)
 		case c.Spread <= 0 || c.Hours <= 0:
 			return fmt.Errorf("claim %d: spread and hours must be above 0", i+1)
-		case c.Reported <= c.Least:
-			return fmt.Errorf("claim %d: reported is %g: it must be above least, %g", i+1, c.Reported, c.Least)
+		case c.StudyEffect <= c.Threshold:
+			return fmt.Errorf("claim %d: reported is %g: it must be above least, %g", i+1, c.StudyEffect, c.Threshold)
 		}
 		for _, name := range slices.Concat(c.Better, c.Worse) {
 			if unknown(name) {
@@ -132,8 +132,8 @@ func (e *Experiment) ClaimsWithin(hours float64) int {
 	return len(e.Claims)
 }
 
-// Untested returns the evidence of all claims before their run.
-func (e *Experiment) Untested() (list []Evidence, err error) {
+// NewEvidence returns the evidence of all claims before their run.
+func (e *Experiment) NewEvidence() (list []Evidence, err error) {
 	studies, err := Studies()
 	if err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (e *Experiment) TestClaim(ctx context.Context, o Options, f *Evidence) erro
 	f.Games, f.Units = n+m, len(ours)+len(against)
 	f.Effect, f.SE, f.Degrees = f.difference(ours, against)
 	t := distuv.StudentsT{Sigma: 1, Nu: f.Degrees}
-	f.P = 2 * t.CDF(-math.Abs(f.Effect-f.Least)/f.SE)
+	f.P = 2 * t.CDF(-math.Abs(f.Effect-f.Threshold)/f.SE)
 	return nil
 }
 
@@ -231,7 +231,7 @@ func (e *Experiment) units(c *Claim, names []string, rows [][]result) (values []
 	return values, len(all)
 }
 
-// value returns the effect in one game, without Than.
+// value returns the effect in one game, without Baseline.
 func (c *Claim) value(r *result) (x float64) {
 	m := measures[c.Measure]
 	for _, column := range c.Better {
@@ -251,11 +251,11 @@ func (c *Claim) value(r *result) (x float64) {
 func (c *Claim) difference(ours, against []float64) (effect, se, degrees float64) {
 	mean, variance, degrees := c.meanVariance(ours)
 	if len(against) == 0 {
-		return mean - c.Than, math.Sqrt(variance), degrees
+		return mean - c.Baseline, math.Sqrt(variance), degrees
 	}
 	other, v, d := c.meanVariance(against)
 	sum := variance + v
-	return mean - other - c.Than, math.Sqrt(sum), sum * sum / (variance*variance/degrees + v*v/d)
+	return mean - other - c.Baseline, math.Sqrt(sum), sum * sum / (variance*variance/degrees + v*v/d)
 }
 
 // meanVariance returns the mean of values, its variance, and its degrees of freedom. Equal values do not count as
@@ -277,7 +277,7 @@ func (c *Claim) meanVariance(values []float64) (mean, variance, degrees float64)
 // powerRuns is the number of runs that are simulated to find the power of a test.
 const powerRuns = 4000
 
-// power returns the probability that a test at the given level finds an effect above Least, if the effect is
+// power returns the probability that a test at the given level finds an effect above Threshold, if the effect is
 // the reported one and values vary by Spread. ours and against are the numbers of values.
 func (c *Claim) power(ours, against int, level float64) float64 {
 	r := rand.New(rand.NewPCG(1, 0))
@@ -289,8 +289,8 @@ func (c *Claim) power(ours, against int, level float64) float64 {
 	}
 	found := 0.0
 	for range powerRuns {
-		effect, se, degrees := c.difference(draw(ours, c.Reported+c.Than), draw(against, 0))
-		found += indicator(effect-quantile(level, degrees)*se > c.Least)
+		effect, se, degrees := c.difference(draw(ours, c.StudyEffect+c.Baseline), draw(against, 0))
+		found += indicator(effect-quantile(level, degrees)*se > c.Threshold)
 	}
 	return found / powerRuns
 }
@@ -320,9 +320,9 @@ func Judge(list []Evidence) error {
 		half := quantile(level, f.Degrees) * f.SE
 		f.Low, f.High = f.Effect-half, f.Effect+half
 		switch {
-		case f.Low > f.Least:
+		case f.Low > f.Threshold:
 			f.Verdict = Holds
-		case f.High < f.Least:
+		case f.High < f.Threshold:
 			f.Verdict = DoesNotHold
 		default:
 			f.Verdict = Undecided

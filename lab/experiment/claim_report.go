@@ -19,7 +19,7 @@ const evidenceColumns = "id,claim,measure,games,units,reported,least,effect,low,
 // cells returns the row of the evidence, in the order of evidenceColumns. What is unknown is empty.
 func (f *Evidence) cells() []string {
 	cells := []string{f.ID, f.Quote, f.Measure}
-	reported := formatFinite(f.Reported)
+	reported := formatFinite(f.StudyEffect)
 	if f.Guessed {
 		reported += " (guess)"
 	}
@@ -27,7 +27,7 @@ func (f *Evidence) cells() []string {
 	if f.Units == 0 {
 		found = []float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	}
-	cells = append(cells, strconv.Itoa(f.Games), strconv.Itoa(f.Units), reported, formatFinite(f.Least))
+	cells = append(cells, strconv.Itoa(f.Games), strconv.Itoa(f.Units), reported, formatFinite(f.Threshold))
 	for _, x := range found {
 		cells = append(cells, roundText(x))
 	}

@@ -21,7 +21,7 @@ func TestClaims(t *testing.T) {
 		t.Errorf("%d claims", n)
 	}
 	for _, e := range studies {
-		for _, f := range kit.Get[[]Evidence](t)(e.Untested()) {
+		for _, f := range kit.Get[[]Evidence](t)(e.NewEvidence()) {
 			if f.Power < 0.8 {
 				t.Errorf("%s has the power %.2f", f.ID, f.Power)
 			}
@@ -32,11 +32,11 @@ func TestClaims(t *testing.T) {
 // TestPower checks that the power is the level where the effect is the smallest that matters, a half where the interval
 // just reaches it, and higher with more values.
 func TestPower(t *testing.T) {
-	c := Claim{Measure: "wins", Reported: 10, Least: 10, Spread: 100}
+	c := Claim{Measure: "wins", StudyEffect: 10, Threshold: 10, Spread: 100}
 	if p := c.power(100, 0, 0.1); math.Abs(p-0.05) > 0.015 {
 		t.Errorf("%v, want half the level", p)
 	}
-	c.Reported = 10 + quantile(0.1, 99)*10
+	c.StudyEffect = 10 + quantile(0.1, 99)*10
 	if p := c.power(100, 0, 0.1); math.Abs(p-0.5) > 0.04 {
 		t.Errorf("%v, want a half", p)
 	}
@@ -49,7 +49,7 @@ func TestPower(t *testing.T) {
 // is undecided all have the same.
 func TestJudge(t *testing.T) {
 	all := claimCount(kit.Get[[]*Experiment](t)(Studies()))
-	claim := &Claim{Least: 10}
+	claim := &Claim{Threshold: 10}
 	evidence := func(effect, p float64) Evidence {
 		return Evidence{Claim: claim, Units: 100, Effect: effect, SE: 1, Degrees: 99, P: p, Verdict: NotRun}
 	}
@@ -68,7 +68,7 @@ func TestJudge(t *testing.T) {
 
 // TestDifference checks the effect of values with and without values of other rows, and that equal values have an interval.
 func TestDifference(t *testing.T) {
-	c := Claim{Measure: "wins", Than: 5}
+	c := Claim{Measure: "wins", Baseline: 5}
 	if effect, se, degrees := c.difference([]float64{0, 20}, nil); effect != 5 || se != 10 || degrees != 1 {
 		t.Errorf("%v, %v, %v", effect, se, degrees)
 	}
@@ -97,7 +97,7 @@ spread = 100.0
 hours = 0.1
 `
 	e := parse(t, text+claim)
-	list := kit.Get[[]Evidence](t)(e.Untested())
+	list := kit.Get[[]Evidence](t)(e.NewEvidence())
 	played := 0
 	o := options(1)
 	o.Progress = func(_, _ string, games, all int) { played = all }
@@ -140,7 +140,7 @@ fixed = true
 limit = 50
 ` + strings.NewReplacer("greedy - random", "second", `"wins"`, `"lms"`, `["greedy"]`, `["won"]`, `["random"]`, `["lost"]`).Replace(claim)
 	e = parse(t, trained)
-	list = kit.Get[[]Evidence](t)(e.Untested())
+	list = kit.Get[[]Evidence](t)(e.NewEvidence())
 	kit.Must(t, e.TestClaim(t.Context(), o, &list[0]))
 	if f := list[0]; played != 600 || f.Games != 300 || f.Units != 3 || f.SE == 0 || f.SE > 50 {
 		t.Errorf("%d games: %+v", played, f)
@@ -156,7 +156,7 @@ func TestClaimResults(t *testing.T) {
 		table.Comment = '#'
 		rows := kit.Get[[][]string](t)(table.ReadAll())
 		f.Close()
-		for i, want := range kit.Get[[]Evidence](t)(e.Untested()) {
+		for i, want := range kit.Get[[]Evidence](t)(e.NewEvidence()) {
 			got, fresh := rows[i+1], want.cells()
 			if got[0] != fresh[0] || got[1] != fresh[1] || got[5] != fresh[5] || got[6] != fresh[6] || got[11] != fresh[11] {
 				t.Errorf("%s: the result is of another claim: %v", want.ID, got)
@@ -167,9 +167,9 @@ func TestClaimResults(t *testing.T) {
 			switch {
 			case errLow != nil || errHigh != nil:
 				verdict = NotRun
-			case low > want.Least:
+			case low > want.Threshold:
 				verdict = Holds
-			case high < want.Least:
+			case high < want.Threshold:
 				verdict = DoesNotHold
 			}
 			if got[12] != string(verdict) {
@@ -185,7 +185,7 @@ func TestBadEndings(t *testing.T) {
 	e := kit.Get[*Experiment](t)(FindStudy("brisca-levels"))
 	o := options(1)
 	e.Matches[1].Games = 40
-	list := kit.Get[[]Evidence](t)(e.Untested())
+	list := kit.Get[[]Evidence](t)(e.NewEvidence())
 	claim := *list[2].Claim
 	claim.Better = []string{"weighted"}
 	weighted := Evidence{Claim: &claim}

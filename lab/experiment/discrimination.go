@@ -23,9 +23,9 @@ const discriminationRuns = 4000
 // hypotheses are the figures of a row of a table by both hypotheses, with the published ones. The figures of a table
 // of shares are probabilities, with one more for what no column counts. Those of other tables are means.
 type hypotheses struct {
-	games                  int
-	equal, ours, published []float64
-	errors                 []float64 // standard errors of published means; nil for shares
+	games                           int
+	equal, ourFigures, studyFigures []float64
+	errors                          []float64 // standard errors of published means; nil for shares
 }
 
 // discrimination returns the discrimination of a table. If the study has times as many games as we assume, its
@@ -43,10 +43,10 @@ func (e *Experiment) discrimination(r *Comparison, times int) (d Discrimination,
 	equal, ours := make([]float64, discriminationRuns), make([]float64, discriminationRuns)
 	for _, h := range rows {
 		d.Games += h.games
-		d.Statistic += h.statistic(h.published)
+		d.Statistic += h.statistic(h.studyFigures)
 		for i := range discriminationRuns {
 			equal[i] += h.statistic(h.draw(random, h.equal))
-			ours[i] += h.statistic(h.draw(random, h.ours))
+			ours[i] += h.statistic(h.draw(random, h.ourFigures))
 		}
 	}
 	slices.Sort(equal)
@@ -72,26 +72,26 @@ func (e *Experiment) hypotheses(r *Comparison, times int) (rows []hypotheses) {
 				continue
 			}
 			h.games = f.StudyGames * times
-			h.published = append(h.published, f.PublishedEstimate.Value)
-			h.ours = append(h.ours, f.smoothed(m))
+			h.studyFigures = append(h.studyFigures, f.PublishedEstimate.Value)
+			h.ourFigures = append(h.ourFigures, f.smoothValue(m))
 			h.equal = append(h.equal, e.equalFigure(r, i, f.Column))
 			if !m.share {
 				h.errors = append(h.errors, f.PublishedEstimate.PlusMinus()/1.96/math.Sqrt(float64(times)))
 			}
 		}
-		if len(h.published) == 0 {
+		if len(h.studyFigures) == 0 {
 			continue
 		}
 		if m.share {
-			h.published, h.ours, h.equal = complete(h.published), complete(h.ours), complete(h.equal)
+			h.studyFigures, h.ourFigures, h.equal = complete(h.studyFigures), complete(h.ourFigures), complete(h.equal)
 		}
 		rows = append(rows, h)
 	}
 	return rows
 }
 
-// smoothed returns our figure. A share is that of our games and one more, of which half counts, so that none is 0 or 100.
-func (f *Figure) smoothed(m measure) float64 {
+// smoothValue returns our figure. A share is that of our games and one more, of which half counts, so that none is 0 or 100.
+func (f *Figure) smoothValue(m measure) float64 {
 	if !m.share {
 		return f.OurEstimate.Value
 	}
@@ -121,7 +121,7 @@ func (e *Experiment) equalFigure(r *Comparison, row int, column string) float64 
 			inRow = inColumn
 		}
 		if inRow {
-			sum, weight = sum+w*f.smoothed(m), weight+w
+			sum, weight = sum+w*f.smoothValue(m), weight+w
 		}
 	}
 	return sum / weight
@@ -153,10 +153,10 @@ func complete(percents []float64) (list []float64) {
 func (h *hypotheses) statistic(figures []float64) (sum float64) {
 	for i, x := range figures {
 		if h.errors == nil {
-			sum += float64(h.games) * x * math.Log(h.ours[i]/h.equal[i])
+			sum += float64(h.games) * x * math.Log(h.ourFigures[i]/h.equal[i])
 			continue
 		}
-		a, b := (x-h.equal[i])/h.errors[i], (x-h.ours[i])/h.errors[i]
+		a, b := (x-h.equal[i])/h.errors[i], (x-h.ourFigures[i])/h.errors[i]
 		sum += (a*a - b*b) / 2
 	}
 	return sum
