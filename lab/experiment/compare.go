@@ -67,8 +67,11 @@ func (e *Experiment) compare(t *Table, w way, rows [][]result) Comparison {
 			r.Figures = append(r.Figures, figure(m, rows[i], column, published, row))
 		}
 	}
-	if t.Total != 0 {
-		r.Figures = append(r.Figures, figure(m, slices.Concat(rows...), t.columns()[0], t.Total, row{name: totalRow, games: sample, seedCount: 1}))
+	for at, published := range t.Totals {
+		if t.Counts {
+			published *= 100 / float64(sample)
+		}
+		r.Figures = append(r.Figures, figure(m, slices.Concat(rows...), t.columns()[at], published, row{name: totalRow, games: sample, seedCount: 1}))
 	}
 	if d, ok := e.discrimination(&r, 1); ok {
 		r.Discrimination = &d

@@ -83,9 +83,9 @@ type Table struct {
 	// figures, it is empty. Shares are in percent or, if Counts is true, in numbers of games.
 	PublishedFigures [][]float64 `toml:"published"`
 	Counts           bool
-	// Total is the figure that the study gives for all rows of the table together, or 0 if it gives none. Only a
-	// table with one column can have it.
-	Total float64
+	// Totals has the figures that the study gives for all rows of the table together, by column. It is empty if the
+	// study gives none.
+	Totals []float64 `toml:"total"`
 	// Plot is true if a plot of the table is drawn.
 	Plot bool
 }
@@ -231,9 +231,9 @@ func (e *Experiment) checkTable(t *Table) error {
 		return fmt.Errorf("of cannot be %q with measure %q", t.Bots, t.Measure)
 	case t.Counts && !m.share:
 		return fmt.Errorf("counts are for shares, not for measure %q", t.Measure)
-	case t.Total != 0 && len(t.columns()) != 1:
-		return fmt.Errorf("total is for one column, not for %d", len(t.columns()))
-	case t.Total != 0 && slices.ContainsFunc(e.rows, func(r row) bool { return r.seedCount > 1 }):
+	case len(t.Totals) > 0 && len(t.Totals) != len(t.columns()):
+		return fmt.Errorf("total has %d figures for %d columns", len(t.Totals), len(t.columns()))
+	case len(t.Totals) > 0 && slices.ContainsFunc(e.rows, func(r row) bool { return r.seedCount > 1 }):
 		return errors.New("total is not for models with seeds")
 	}
 	sides := e.players()

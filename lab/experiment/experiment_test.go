@@ -82,7 +82,7 @@ func TestParseRefuses(t *testing.T) {
 		{"[[90, 10], [nan, nan]]", "[[90, 10], [nan]]", "3 figures are published where 2 rows have 2 columns"},
 		{"measure = \"turns\"", "measure = \"turns\"\ncounts = true", "counts are for shares"},
 		{"[nan, nan]]", "[5, 5]]", "a figure of \"greedy\" is published where it does not play"},
-		{"of = [\"greedy\", \"random\"]", "of = [\"greedy\", \"random\"]\ntotal = 1.0", "total is for one column"},
+		{"of = [\"greedy\", \"random\"]", "of = [\"greedy\", \"random\"]\ntotal = [1.0]", "total has 1 figures for 2 columns"},
 		{"[[match]]", "[[matches]]", "key"},
 		{"fixed = true", "rules = \"all\"", `match "the same": rules are for brisca and tute, not for teeko`},
 	} {

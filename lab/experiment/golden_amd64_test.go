@@ -51,7 +51,7 @@ var golden = []struct {
 
 func goldenSL(mode string, defects []string) *sl.Config {
 	return &sl.Config{
-		Train: "sl", Mode: mode, Variant: sl.VariantPH, Encoding: features.Scaled, Hidden: []int{8}, Batch: 32, Epochs: 1,
+		Train: "sl", Mode: mode, Variant: sl.VariantPH, Encoding: features.Program, Hidden: []int{8}, Batch: 32, Epochs: 1,
 		Rate: fit.DefaultRate, Seed: 1, Defects: defects,
 	}
 }

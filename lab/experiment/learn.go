@@ -38,6 +38,8 @@ type TrainedModel struct {
 	TrainSeconds   float64  `json:"training"`
 	Workers        int      `json:"workers"`
 	Dir            string   `json:"dir"` // directory of its run
+	// Test has the metrics of a net of supervised learning.
+	Test *sl.Metrics `json:"test,omitempty"`
 
 	row      int  // index of the model in Experiment.Models
 	instance int  // index of its seed in Model.Seeds
@@ -131,6 +133,9 @@ func (l *TrainedModel) train(ctx context.Context, o *Options, c *cache, title st
 	} else {
 		l.PrepareSeconds, l.TrainSeconds = took.Preparing, took.Training
 	}
+	if err == nil && l.Method == methodSL {
+		l.Test, err = sl.ReadTest(l.Dir)
+	}
 	return err
 }
 
@@ -145,13 +150,16 @@ func (l *TrainedModel) hashedName() string {
 	return l.Mode + "-" + l.Method + "-" + hex.EncodeToString(sum[:8])
 }
 
-// modelRows returns the training times of the models, by row of the tables. A row has one result for each
+// modelRows returns the training times and the metrics of the models, by row of the tables. A row has one result for each
 // seed and is empty if the model is not trained yet.
 func (e *Experiment) modelRows(list []TrainedModel) [][]result {
 	rows := make([][]result, len(e.Models))
 	for i := range list {
 		l := &list[i]
 		took := map[string]float64{parts[0]: l.DataSeconds, parts[1]: l.PrepareSeconds, parts[2]: l.TrainSeconds}
+		if t := l.Test; t != nil {
+			took[testMetrics[0]], took[testMetrics[1]], took[testMetrics[2]] = t.Exact, t.Precision, t.Recall
+		}
 		rows[l.row] = append(rows[l.row], result{WinnerSeat: -1, instance: l.instance, parts: took, size: l.Size})
 	}
 	return rows

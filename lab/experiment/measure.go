@@ -54,6 +54,7 @@ var measures = map[string]measure{
 	"game-time": {machine: true, unit: "s", columns: []string{"seconds a game"}, value: func(r *result, _ string) float64 { return r.Seconds }},
 	"lms":       {kind: kindTrainings, share: true, unit: "%", columns: outcomes, value: endingIndicator},
 	"learning":  {kind: kindModels, machine: true, unit: "s", columns: parts, value: func(r *result, part string) float64 { return r.parts[part] }},
+	"test":      {kind: kindModels, exact: true, unit: "%", columns: testMetrics, value: func(r *result, name string) float64 { return 100 * r.parts[name] }},
 }
 
 func endingIndicator(r *result, ending string) float64 { return indicator(r.Ending == ending) }
@@ -64,6 +65,9 @@ var endings = []string{"corners", "no moves", "too few pieces"}
 
 // parts are the columns for the three times of a model: generating its data set, preparing, and training.
 var parts = []string{"making", "preparing", "training"}
+
+// testMetrics are the columns for how well a net predicts the rows for its test, see sl.Metrics.
+var testMetrics = []string{"exact", "precision", "recall"}
 
 // outcomes are the columns for the results of the games that a training plays.
 var outcomes = []string{"won", "lost", "drawn"}
@@ -84,7 +88,7 @@ type result struct {
 	Seconds         float64            `json:"took"`
 
 	instance int                // index of the seed with which the models were trained
-	parts    map[string]float64 // by name in parts, in seconds
+	parts    map[string]float64 // seconds by name in parts, and shares by name in testMetrics
 	size     int                // amount that the model learned from
 }
 

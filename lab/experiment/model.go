@@ -171,16 +171,16 @@ func (e *Experiment) completeModels() error {
 	return nil
 }
 
-// absentParts returns the columns in the list parts (the times of a training) that do not apply to the given
-// method.
+// absentParts returns the columns in the lists parts (the times of a training) and testMetrics that do not apply to the
+// given method.
 func absentParts(method string) []string {
 	switch method {
 	case methodData:
-		return parts[1:]
+		return slices.Concat(parts[1:], testMetrics)
 	case methodSL:
 		return nil
 	}
-	return parts[:2]
+	return slices.Concat(parts[:2], testMetrics)
 }
 
 // way says with which known defects of the study's program the models of an experiment are trained.
@@ -203,6 +203,7 @@ func (e *Experiment) ways() []way {
 // Names of settings that need special handling.
 const (
 	keyEach    = "each"
+	keyBot     = "bot"
 	keyDefects = "as-published"
 )
 
@@ -220,9 +221,11 @@ func (m *Model) plan(w way, scale float64, seed uint64) (*TrainedModel, error) {
 	given, internal := maps.Clone(m.Settings), map[string]string{"mode": m.Mode, "seed": strconv.FormatUint(seed, 10)}
 	if m.Method == methodSL {
 		data := Model{Name: m.Name, Method: methodData, Mode: m.Mode, Workers: m.Workers, Settings: map[string]string{}}
-		if each, ok := given[keyEach]; ok {
-			data.Settings[keyEach] = each
-			delete(given, keyEach)
+		for _, key := range []string{keyEach, keyBot} {
+			if value, ok := given[key]; ok {
+				data.Settings[key] = value
+				delete(given, key)
+			}
 		}
 		if l.data, err = data.plan(asNamed, scale, seed); err != nil {
 			return nil, err

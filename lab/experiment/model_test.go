@@ -168,7 +168,7 @@ func TestParseRefusesModels(t *testing.T) {
 		{learned, `mode = "brisca2"`, `mode = "brisca3"`, `match "SL - RL": model "SL" is for brisca3, not for brisca`},
 		{learned, `layers = "8"`, `layers = "wide"`, `layers cannot be "wide"`},
 		{learned, `layers = "8"`, `episodes = 5`, `episodes is not for method sl: try variant, encoding`},
-		{learned, `layers = "8"`, `variant = "os"`, `variant cannot be "os": try wl, p, ph, rest`},
+		{learned, `layers = "8"`, `variant = "os"`, `variant cannot be "os": try wl, p, ph, p-negative, rest`},
 		{learned, `layers = "8"`, `defects = "truncated"`, `defects are for an experiment that does not play both ways`},
 		{strings.Replace(learned, "both = true", "", 1), `layers = "8"`, `defects = "late"`, `defect "late" does not exist`},
 		{learned, `population = 8`, `population = 1`, `population cannot be "1"`},
@@ -220,7 +220,7 @@ each = [1000, 2000]
 name = "bits, {layers}"
 method = "sl"
 mode = "brisca2"
-encoding = "unscaled"
+encoding = "table9"
 layers = ["8", "thirds"]
 defects = "truncated"
 [[table]]
@@ -237,8 +237,8 @@ measure = "learning"
 		`tute3 with 2000: tute3 map[each:2000], 16000 games, ""`,
 		`brisca2 with 1000: brisca2 map[each:1000], 16000 games, ""`,
 		`brisca2 with 2000: brisca2 map[each:2000], 32000 games, ""`,
-		`bits, 8: brisca2 map[encoding:unscaled layers:8], 128000 games, "truncated"`,
-		`bits, thirds: brisca2 map[encoding:unscaled layers:thirds], 128000 games, "truncated"`,
+		`bits, 8: brisca2 map[encoding:table9 layers:8], 128000 games, "truncated"`,
+		`bits, thirds: brisca2 map[encoding:table9 layers:thirds], 128000 games, "truncated"`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -139,7 +139,7 @@ func (r *Comparison) write(w io.Writer) {
 			sample = "-"
 		}
 		last := string(f.Verdict)
-		if measures[r.Measure].kind == kindModels {
+		if m := measures[r.Measure]; m.machine && m.kind == kindModels {
 			last = f.ratio()
 		}
 		return []any{f.Row, column, ours, interval, f.Games, r.formatEstimate(f.PublishedEstimate), r.formatInterval(f.PublishedEstimate), sample, last}

@@ -28,5 +28,5 @@ number = "2"
 title = "turns"
 measure = "turns"
 published = [[20], [30]]
-total = 25.0
+total = [25.0]
 `

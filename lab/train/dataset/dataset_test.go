@@ -172,6 +172,30 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestExchanges checks that random moves make half of the possible exchanges.
+func TestExchanges(t *testing.T) {
+	set := kit.Get[*Set](t)(Load(write(t, &Config{Mode: "brisca3", GamesPerRules: 300, Seed: 1}), 0))
+	made, possible := 0, 0
+	var g GameRecord
+	for i := range set.Header.Games {
+		set.Game(i, &g)
+		var p cards.Position
+		p.Layout(set.Mode, set.Mode.Rules()[g.Rules], g.Pack)
+		for _, action := range g.Moves[:g.NumMoves] {
+			if _, ok := cards.FindMove(cards.ExchangeAction, p.Legal(nil)); ok {
+				possible++
+			}
+			if action == cards.ExchangeAction {
+				made++
+			}
+			p.Play(Move(&p, action))
+		}
+	}
+	if possible < 1000 || made < possible*45/100 || made > possible*55/100 {
+		t.Errorf("%d of %d exchanges are made", made, possible)
+	}
+}
+
 func TestCost(t *testing.T) {
 	p := &Config{Mode: "brisca2", GamesPerRules: 8000, Seed: 1}
 	c, err := run.Estimate(t.Context(), "games", p, run.Input{Workers: 2})

@@ -29,11 +29,12 @@ const pieceGames = 1000
 
 // Method is the method that generates data sets. It is used like a method of training.
 var Method = run.Method{
-	Name: "data", File: File, Unit: "games", Version: 1,
+	Name: "data", File: File, Unit: "games", Version: 2,
 	Short: "Make a data set of games of Brisca or Tute to learn from",
 	Long: "Plays games of a mode, the same number for every combination of the optional rules, and writes them\n" +
-		"as " + File + " into the directory of the run. By default all moves are random. --bot names the bot that\n" +
-		"plays all seats; repeated, it names one bot for each seat. Bots change seats from deal to deal.",
+		"as " + File + " into the directory of the run. By default all moves are random; an exchange is made with\n" +
+		"probability 1/2. --bot names the bot that plays all seats; repeated, it names one bot for each seat. Bots\n" +
+		"change seats from deal to deal.",
 	Example: "  timba-lab train data --mode brisca2 --out data\n" +
 		"  timba-lab train data --mode tute2 --bot @greedy:noise=20 --each 500 --out strong",
 	Settings: func() run.TrainingSettings {
@@ -53,7 +54,7 @@ type Config struct {
 func (c *Config) Params() []run.Param {
 	return append(run.CommonParams(&c.Mode, &c.Seed),
 		run.Param{Name: "each", Target: &c.GamesPerRules, Min: 1, Max: MaxGames, Scaled: true, Help: "games for each combination of the optional rules"},
-		run.Param{Name: "bot", Target: &c.Bots, Repeated: true, FlagOnly: true,
+		run.Param{Name: "bot", Target: &c.Bots, Repeated: true,
 			Help: "the `BOT` of all seats; repeated, the bot of each seat (default: random moves)"},
 	)
 }
@@ -102,7 +103,7 @@ func randomGames(c *Config) GenerateFunc {
 			g.SetDeal(i%len(list), at.Board())
 			for at.Turn() >= 0 {
 				legal := at.Legal(memory[:0])
-				move := legal[r.Below(len(legal))]
+				move := randomMove(legal, r)
 				g.AddMove(move)
 				at.Apply(move, nil)
 			}
@@ -110,6 +111,19 @@ func randomGames(c *Config) GenerateFunc {
 		}
 		return dst, nil
 	}
+}
+
+// randomMove returns a legal move as the program of R. Arjonilla's thesis (UOC, 2024) draws it: with probability 1/2 the
+// exchange of the trump card, if it is legal, otherwise each other move with the same probability.
+func randomMove(legal []rules.Move, r *rules.Rand) rules.Move {
+	last := len(legal) - 1
+	if cards.Action(legal[last]) == cards.ExchangeAction {
+		if r.Below(2) == 0 {
+			return legal[last]
+		}
+		legal = legal[:last]
+	}
+	return legal[r.Below(len(legal))]
 }
 
 // SetDeal makes g the record of a new game without moves. Its shuffled pack is that of t, the table before the

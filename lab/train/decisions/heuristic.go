@@ -10,9 +10,8 @@ import (
 const suits = 4
 
 // Heuristic computes the heuristic value of each card that the seat to move may play, as the program of R. Arjonilla's
-// thesis does, but for three cases: the lead of a card that is no trump before an ace or a three was played is worth 5
-// (there 0), a trump on a trump with an ace or a three in the trick is worth 8 (there 6), and a song that has scored
-// counts to the end (there only while it is declared). SetPosition must be called first.
+// thesis does, with its mistakes: the song of a partner counts as that of a rival, and among cards of 0 points one of any
+// suit can be the highest of the trick (see programBest). SetPosition must be called first.
 type Heuristic struct {
 	tute  bool
 	legal baraja.Set // cards that may be played
@@ -21,7 +20,7 @@ type Heuristic struct {
 	trumpSet            baraja.Set
 	leading             bool
 	led                 baraja.Suit
-	winners             baraja.Set // cards that would be winning the trick; all when leading
+	winners             baraja.Set // cards that would be winning the trick
 	hasHeavyCard        bool       // an ace or a three is in the trick
 	canHigh             bool       // the trick has no trump, and an ace or a three of the suit led would win it
 	canSuit             bool       // the trick has no trump, and a card of the suit led would win it
@@ -32,8 +31,8 @@ type Heuristic struct {
 	playsLastForPartner bool       // isPartnerWinning, and the seat is the last to play
 	heavyPlayed         [suits]int // number of aces and threes played, by suit
 	maxHeavy            int        // highest of heavyPlayed
-	ourSongs            uint8      // suits of the songs of the seat and its partner, as a bit mask
-	rivalSong           uint8      // suits of the songs of the others, as a bit mask
+	ownSong             baraja.Set // cards of the suit that the seat has declared in this trick
+	otherSongs          baraja.Set // cards of the suits that others have declared in this trick
 }
 
 var (
@@ -83,9 +82,12 @@ func (h *Heuristic) SetPosition(p *cards.Position) {
 	trick := t.Trick()
 	lying := baraja.SetOf(trick)
 	h.led = trick[0].Suit()
-	h.winners = baraja.BeatingCards(h.trumps, t.Best)
 	h.hasHeavyCard = lying&heavySet != 0
-	trumped := lying&h.trumpSet != 0
+	trumped, best := lying&h.trumpSet != 0, t.Best
+	if !trumped {
+		best = programBest(trick)
+	}
+	h.winners = baraja.BeatingCards(h.trumps, best)
 	if follow := h.legal & suitSets[h.led] & h.winners; !trumped {
 		h.canHigh, h.canSuit = follow&heavySet != 0, follow != 0
 		h.canTrump = h.legal&h.trumpSet != 0
@@ -93,24 +95,35 @@ func (h *Heuristic) SetPosition(p *cards.Position) {
 		h.canTrump = h.legal&h.trumpSet&h.winners != 0
 	}
 	h.isThreeBest = t.Best == baraja.CardOf(3, h.trumps)
-	h.isPartnerWinning = m.Teams && int(t.Winner)%2 == seat%2
+	h.isPartnerWinning = m.Teams && len(trick) > 1 && trick[len(trick)-2] == best
 	h.playsLastForPartner = h.isPartnerWinning && t.TrickSize == t.Players-1
 }
 
+// programBest returns the card that the study's program takes for the best of a trick without trumps. It is a card of the
+// suit led. But if the best one is worth 0 points, the program compares its rank with those of all cards of 0 points, and
+// takes the highest of these ranks for that of the best card.
+func programBest(trick []baraja.Card) baraja.Card {
+	best := trick[0]
+	for _, c := range trick[1:] {
+		v, top := baraja.Value(c), baraja.Value(best)
+		if c.Suit() == best.Suit() && v > top || v == top && c.Rank() > best.Rank() {
+			best = baraja.CardOf(c.Rank(), best.Suit())
+		}
+	}
+	return best
+}
+
 func (h *Heuristic) setLead(p *cards.Position, seat int) {
-	m, songs := p.Mode, p.Songs()
+	songs := p.Songs()
 	for suit := range h.heavyPlayed {
 		h.heavyPlayed[suit] = (p.History.PlayedCards & heavySet & suitSets[suit]).Len()
 		h.maxHeavy = max(h.maxHeavy, h.heavyPlayed[suit])
 	}
-	if !m.Tute {
-		return
-	}
-	for other := range m.Players {
-		if m.Side(other) == m.Side(seat) {
-			h.ourSongs |= p.History.SungSuits(&songs, other)
+	for other := range p.Mode.Players {
+		if song := cardsOfSuits(songs.DeclaredSet(other)); other == seat {
+			h.ownSong = song
 		} else {
-			h.rivalSong |= p.History.SungSuits(&songs, other)
+			h.otherSongs |= song
 		}
 	}
 }
@@ -141,25 +154,27 @@ func (h *Heuristic) Worth(c baraja.Card) int {
 func (h *Heuristic) leadWorth(c baraja.Card) (worth int) {
 	v, suit := baraja.Value(c), c.Suit()
 	plain := h.legal &^ h.trumpSet
-	rival := h.rivalSong>>suit&1 != 0
+	isOthersSong := h.otherSongs.Has(c)
 	if !h.tute && heavySet.Has(c) && h.legal&lessSets[v] != 0 {
 		worth -= 2 * v
 	}
-	if suit == h.trumps && plain&atMostSet[v] != 0 && (!h.tute || rival) {
+	if suit == h.trumps && plain&atMostSet[v] != 0 && (!h.tute || isOthersSong) {
 		worth -= 10
 	}
 	switch {
-	case h.maxHeavy > 0 && h.heavyPlayed[suit] < h.maxHeavy && plain&h.heaviestSuits() != 0:
+	case h.maxHeavy == 0:
+	case h.heavyPlayed[suit] < h.maxHeavy && plain&h.heaviestSuits() != 0:
 		worth -= 5
 	case h.heavyPlayed[suit] == h.maxHeavy && suit != h.trumps:
 		worth += 5
 	}
-	switch {
-	case h.ourSongs>>suit&1 != 0:
+	if h.ownSong.Has(c) {
 		worth -= 20
-	case rival:
+	}
+	switch {
+	case isOthersSong:
 		worth += 20
-	case h.legal&songSuits(h.rivalSong) != 0:
+	case h.legal&h.otherSongs != 0:
 		worth -= 20
 	}
 	return worth
@@ -176,7 +191,8 @@ func (h *Heuristic) heaviestSuits() (s baraja.Set) {
 	return s
 }
 
-func songSuits(bits uint8) (s baraja.Set) {
+// cardsOfSuits returns all cards of the suits in bits, which has one bit for each suit.
+func cardsOfSuits(bits uint8) (s baraja.Set) {
 	for suit := range suitSets {
 		if bits>>suit&1 != 0 {
 			s |= suitSets[suit]
@@ -236,7 +252,7 @@ func (h *Heuristic) trickValue(c baraja.Card, v int, trump, wins bool) int {
 			return 10
 		case h.canHigh && heavy:
 			return -10
-		case suitLed:
+		case h.canSuit && suitLed:
 			return 8
 		}
 		return 6

@@ -7,6 +7,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/rules/baraja"
+	"github.com/timba-arena/timba/rules/tute"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
@@ -30,7 +31,7 @@ func mode(t *testing.T, name string) cards.Mode {
 type situation struct {
 	mode, trick, hand string
 	seen              string // cards of earlier tricks
-	own, rival        string // letters of the suits that the seat and another have sung
+	own, other        string // letter of the suit that the seat and the one opposite have declared
 }
 
 func (s situation) heuristic(t *testing.T) *Heuristic {
@@ -46,14 +47,11 @@ func (s situation) heuristic(t *testing.T) *Heuristic {
 	}
 	table.Hands[table.Mover] = baraja.SetOf(parse(t, s.hand))
 	p.History = cards.History{PlayedCards: baraja.SetOf(parse(t, s.seen)) | baraja.SetOf(parse(t, s.trick))}
-	seat := int(table.Mover)
-	for suit, letter := range baraja.Suits {
-		if strings.ContainsRune(s.own, letter) {
-			p.History.ScoredSongs[seat] |= 1 << suit
-		}
-		if strings.ContainsRune(s.rival, letter) {
-			p.History.ScoredSongs[(seat+1)%m.Players] |= 1 << suit
-		}
+	if m.Tute {
+		declared := &p.State().(*tute.State).DeclaredSuits
+		seat := int(table.Mover)
+		declared[seat] = uint8(strings.Index(baraja.Suits, s.own) + len(s.own))
+		declared[(seat+m.Players/2)%m.Players] = uint8(strings.Index(baraja.Suits, s.other) + len(s.other))
 	}
 	j := new(Heuristic)
 	j.SetPosition(p)
@@ -69,19 +67,21 @@ func TestHeuristic(t *testing.T) {
 		situation
 		want string // card and value, by card
 	}{
-		{"lead: an ace or three with a cheaper card", situation{mode: brisca, hand: "1c 2e 4b"}, "1c -17, 2e 5"},
-		{"lead: all cards are aces and threes", situation{mode: brisca, hand: "1e 3e"}, "3e 5, 1e -17"},
-		{"lead: a trump instead of a card as cheap", situation{mode: brisca, hand: "4o 2e 12b"}, "4o -10, 2e 5"},
+		{"lead: an ace or three with a cheaper card", situation{mode: brisca, hand: "1c 2e 4b"}, "1c -22, 2e 0"},
+		{"lead: all cards are aces and threes", situation{mode: brisca, hand: "1e 3e"}, "3e 0, 1e -22"},
+		{"lead: a trump instead of a card as cheap", situation{mode: brisca, hand: "4o 2e 12b"}, "4o -10, 2e 0"},
 		{"lead: a trump cheaper than the others", situation{mode: brisca, hand: "4o 12b 11c"}, "4o 0"},
 		{"lead: a suit with fewer aces and threes played", situation{mode: brisca, hand: "4c 5e", seen: "1c"}, "5e -5, 4c 5"},
 		{"lead: no card of the suit of most", situation{mode: brisca, hand: "5e 6b", seen: "1c"}, "5e 0, 6b 0"},
 		{"lead: most are trumps", situation{mode: brisca, hand: "5e 4o", seen: "1o"}, "5e 0, 4o -10"},
-		{"lead: the own song's suit", situation{mode: tute, hand: "12c 4e 1b", own: "c"}, "12c -15, 4e 5, 1b 5"},
-		{"lead: a rival's song's suit", situation{mode: tute, hand: "12c 4e 4o", rival: "e"}, "4e 25, 12c -15, 4o -20"},
-		{"lead: trumps are a rival's song", situation{mode: tute, hand: "4o 2e", rival: "o"}, "4o 10, 2e -15"},
-		{"lead: no such suit in hand", situation{mode: tute, hand: "4b 2c", rival: "e"}, "4b 5"},
+		{"lead: the own song's suit", situation{mode: tute, hand: "12c 4e 1b", own: "c"}, "12c -20, 4e 0, 1b 0"},
+		{"lead: a rival's song's suit", situation{mode: tute, hand: "12c 4e 4o", other: "e"}, "4e 20, 12c -20, 4o -20"},
+		{"lead: the own song's suit, and a rival's is in hand", situation{mode: tute, hand: "12c 4e", own: "c", other: "e"}, "12c -40, 4e 20"},
+		{"lead: trumps are a rival's song", situation{mode: tute, hand: "4o 2e", other: "o"}, "4o 10, 2e -20"},
+		{"lead: no such suit in hand", situation{mode: tute, hand: "4b 2c", other: "e"}, "4b 0"},
+		{"lead: the partner's song counts as a rival's", situation{mode: "tute-teams", hand: "12c 4e", other: "e"}, "4e 20, 12c -20"},
 
-		{"three of trumps", situation{mode: brisca, trick: "3o", hand: "1o 4c 5e"}, "1o 13, 4c -15"},
+		{"three of trumps", situation{mode: brisca, trick: "3o", hand: "1o 4c 5e"}, "1o 11, 4c -15"},
 		{"partner wins, last to play", situation{mode: teams, trick: "2c 1c 4c", hand: "12e 4b 2o"}, "4b -4, 12e 4, 2o 2"},
 		{"1: nothing beats the ace", situation{mode: brisca, trick: "1c", hand: "2c 4e 5b"}, "2c 0, 4e 0"},
 		{"1: loses, big, canTrump", situation{mode: brisca, trick: "1c", hand: "2c 2o 12e"}, "2c -10, 12e -14"},
@@ -94,6 +94,9 @@ func TestHeuristic(t *testing.T) {
 		{"3: wins, big, canHigh with a dear trump", situation{mode: brisca, trick: "3c", hand: "1c 4e 3o"}, "3o -10"},
 		{"3: wins, big, with a card of the suit led", situation{mode: three, trick: "11c 1e", hand: "12c 4b"}, "12c 8"},
 		{"3: wins, big, with a trump", situation{mode: brisca, trick: "1c", hand: "2c 2o 12e"}, "2o 6"},
+		{"3: wins, big, with a trump on a trump", situation{mode: three, trick: "2o 1c", hand: "4o 12e"}, "4o 6"},
+		{"2: a rank of another suit counts as that of the suit led", situation{mode: "brisca4", trick: "2c 7e 1b", hand: "5c 4b 12o"}, "5c -10"},
+		{"a rank of another suit hides the partner's card", situation{mode: teams, trick: "2c 4c 7e", hand: "12e 4b"}, "12e -4, 4b 0"},
 		{"4: wins, canHigh", situation{mode: brisca, trick: "4c", hand: "3c 2o 12e"}, "3c 10, 2o -10"},
 		{"5: a cheaper trump wins too", situation{mode: brisca, trick: "4c", hand: "12o 2o 12e"}, "12o -4, 2o 0, 12e -4"},
 		{"loses with a cheaper card in hand", situation{mode: brisca, trick: "12o", hand: "2e 11c 12b"}, "2e 0, 11c -3, 12b -4"},

@@ -11,7 +11,7 @@ import (
 // Decision is one move of a seat in a game and its outcome.
 type Decision struct {
 	Seat      int8
-	Points    int16 // points of the trick, with points for declarations and the bonus; 0 unless the seat's side won it
+	Points    int16 // points of the trick, with points for declarations and the bonus; negative if another side won it
 	Heuristic int16 // heuristic value of the card played; 0 for other moves
 	Rest      int16 // points that the seat's side wins from this trick to the end of the game
 	Standing  int8  // at the end of the game, see cards.Position.Outcome
@@ -71,12 +71,13 @@ func (f *Follower) sidePoints(seat int8) int16 {
 	return int16(f.Position.Points(f.Position.Mode.Side(int(seat))))
 }
 
-// assignPoints sets Points in the decisions of the trick that has just ended. It does so only in the decisions of
-// the side that has won the trick. winner is the seat that has won it.
+// assignPoints sets Points in the decisions of the trick that has just ended. winner is the seat that has won it.
 func (f *Follower) assignPoints(winner int, points int16) {
 	for i := f.trickStart; i < len(f.Decisions); i++ {
-		if d := &f.Decisions[i]; f.Position.Mode.Side(int(d.Seat)) == f.Position.Mode.Side(winner) {
-			d.Points = points
+		d := &f.Decisions[i]
+		d.Points = points
+		if f.Position.Mode.Side(int(d.Seat)) != f.Position.Mode.Side(winner) {
+			d.Points = -points
 		}
 	}
 	f.trickStart = len(f.Decisions)

@@ -51,7 +51,7 @@ func checkDecisions(t *rapid.T, m cards.Mode, p *cards.Position, list []Decision
 		if want := p.Outcome(int(d.Seat)); int(d.Standing) != want {
 			t.Fatalf("%v: a standing of %d, not %d", m, d.Standing, want)
 		}
-		sum += int(d.Points)
+		sum += int(max(0, d.Points))
 		plays++
 	}
 	if !board.IsLastTrick() || plays != int(board.PlayedCount) {

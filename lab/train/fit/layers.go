@@ -10,8 +10,7 @@ import (
 )
 
 // ThirdsLayers is a text for ParseLayers. It stands for three hidden layers whose units are 1/2, 1/4 and 1/6
-// of the inputs, rounded down, as in some nets of the program of R. Arjonilla's bachelor's thesis (UOC, 2024). The table
-// in the thesis has other sizes, because its nets have other inputs.
+// of the inputs, rounded down, as in some nets of the program of R. Arjonilla's bachelor's thesis (UOC, 2024).
 const ThirdsLayers = "thirds"
 
 // StudyLayers is a text for ParseLayers. It stands for layers of 50 and 25 units, as in other nets of R.

@@ -18,7 +18,7 @@ import (
 // Method describes the genetic algorithm as a method of training, for the command "timba-lab train ga" and for
 // experiments.
 var Method = run.Method{
-	Name: "ga", File: run.ModelFile, Unit: "generations", Version: 2, Defects: Defects,
+	Name: "ga", File: run.ModelFile, Unit: "generations", Version: 3, Defects: Defects,
 	Short: "Search for a net or an agent by a genetic algorithm",
 	Long: "Breeds nets that rank all moves in one pass (xn), or agents that learn by Monte Carlo from their games\n" +
 		"(rl), as in a study of 2024. The best of a generation, by games won and then by points, have children by\n" +

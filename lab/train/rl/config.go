@@ -82,7 +82,7 @@ var Defects = []run.Defect{
 
 // Method is the training method of this package.
 var Method = run.Method{
-	Name: "rl", File: run.ModelFile, Unit: "episodes", Version: 2, Defects: Defects,
+	Name: "rl", File: run.ModelFile, Unit: "episodes", Version: 3, Defects: Defects,
 	Short: "Learn Brisca or Tute by Monte Carlo learning",
 	Long: "Plays games of agents against themselves and stores the mean return of each action in each state, as in a\n" +
 		"study of 2024. The variants differ in the key of a state: os has everything that a player knows; ms has trump\n" +

@@ -17,14 +17,16 @@ import (
 
 // The variants of the training. They differ in what the net learns to predict about a decision.
 const (
-	VariantWL = "wl" // whether the game was won
-	VariantP  = "p"  // points of the trick
-	VariantPH = "ph" // points of the trick plus the heuristic value
+	VariantWL = "wl" // whether the game was won, alone or shared
+	VariantP  = "p"  // points of the trick, 0 if another side won it
+	VariantPH = "ph" // these points plus the heuristic value
+	// VariantNegative is the points of the trick, which are negative if another side won it.
+	VariantNegative = "p-negative"
 	// VariantRest is the points from the trick to the end of the game. It is not in the study.
 	VariantRest = "rest"
 )
 
-var Variants = []string{VariantWL, VariantP, VariantPH, VariantRest}
+var Variants = []string{VariantWL, VariantP, VariantPH, VariantNegative, VariantRest}
 
 // The defects of the study's program that a training can reproduce.
 const (
@@ -48,18 +50,19 @@ const (
 
 // Method is supervised learning from a data set.
 var Method = run.Method{
-	Name: "sl", File: run.ModelFile, Unit: "rows", Version: 1, Defects: Defects,
+	Name: "sl", File: run.ModelFile, Unit: "rows", Version: 2, Defects: Defects,
 	Short: "Train a net by supervised learning on a data set",
 	Long: "Trains a net to predict the outcome of a move, from the decisions in a data set of timba-lab train data.\n" +
-		"The outcome is the points of the trick (p), these points plus a heuristic value (ph), whether the game is\n" +
-		"won (wl), or the points to the end of the game (rest). Of ten rows, eight are for training, one for validation\n" +
-		"after each epoch, and one for the test at the end. Play with the model as @sl:model=FILE.",
+		"The outcome is the points of the trick (p; in p-negative lost points are negative), these points plus a\n" +
+		"heuristic value (ph), whether the game is won (wl), or the points to the end of the game (rest). Of ten rows,\n" +
+		"eight are for training, one for validation after each epoch, and one for the test at the end. Play with the\n" +
+		"model as @sl:model=FILE.",
 	Example: "  timba-lab train data --mode brisca2 --out data\n" +
 		"  timba-lab train sl --mode brisca2 --data data --out sl\n" +
-		"  timba-lab train sl --mode brisca2 --data data --variant wl --layers thirds --encoding unscaled --out sl-wl",
+		"  timba-lab train sl --mode brisca2 --data data --variant wl --layers thirds --encoding table6 --out sl-wl",
 	Settings: func() run.TrainingSettings {
 		return &Config{
-			Train: "sl", Mode: run.DefaultMode, Variant: VariantPH, Encoding: features.Scaled, layersText: fit.StudyLayers,
+			Train: "sl", Mode: run.DefaultMode, Variant: VariantPH, Encoding: features.Program, layersText: fit.StudyLayers,
 			Batch: 32, Epochs: 10, Rate: fit.DefaultRate, Seed: 1,
 		}
 	},
@@ -92,7 +95,7 @@ func (c *Config) Params() []run.Param {
 		run.Param{Name: "data", Target: &c.dataPath, FlagOnly: true, Help: "the data set: its `FILE`, or the directory of its run"},
 		run.Param{Name: "games", Target: &c.Games, Min: 1, Max: dataset.MaxGames, FlagOnly: true, Help: "number of games of the data set to use (default: all)"},
 		run.ChoiceParam("variant", &c.Variant, Variants, "what the net learns"),
-		run.ChoiceParam("encoding", &c.Encoding, []string{features.Scaled, features.Unscaled}, "the encoding of the inputs"),
+		run.ChoiceParam("encoding", &c.Encoding, features.ActionEncodings(), "the encoding of the inputs"),
 		fit.LayersParam(&c.layersText),
 		run.Param{Name: "batch", Target: &c.Batch, Min: 1, Max: MaxBatch, Help: "rows of a batch"},
 		run.Param{Name: "epochs", Target: &c.Epochs, Min: 1, Max: MaxEpochs, Help: "passes over the rows"},

@@ -9,21 +9,22 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned"
 )
 
-// Metrics measure how well a net predicts the classes of decisions. Precision and recall are computed as in Keras and in
-// R. Arjonilla's bachelor's thesis (UOC, 2024): a class counts as predicted if its probability is above 1/2. Accuracy is
-// not that of the thesis, whose program counts the outputs that equal their targets exactly.
+// Metrics measure how well a net predicts the classes of decisions. Exact, Precision and Recall are computed as in Keras
+// and in R. Arjonilla's bachelor's thesis (UOC, 2024). For the last two, a class counts as predicted if its probability is
+// above 1/2.
 type Metrics struct {
 	Rows      int     `json:"rows"`
 	Loss      float64 `json:"loss"`
 	Accuracy  float64 `json:"accuracy"`  // share of rows whose most probable class is correct
+	Exact     float64 `json:"exact"`     // share of outputs that equal their targets, 0 or 1; Keras and the thesis call it accuracy
 	Precision float64 `json:"precision"` // share of predicted classes that are correct
 	Recall    float64 `json:"recall"`    // share of correct classes that are predicted
 }
 
 // counts has the sums from which Metrics are computed.
 type counts struct {
-	loss                                float64
-	correct, predictions, truePositives int
+	loss                                                float64
+	correct, exact, predictions, truePositives, outputs int
 }
 
 // pieceRows is the number of rows that a worker evaluates at a time.
@@ -43,11 +44,14 @@ func (t *Training) measure(list []row) Metrics {
 		return t.countRows(worker, list[k*pieceRows:min(len(list), (k+1)*pieceRows)]), nil
 	}, func(_ int, c counts) error {
 		sum.loss += c.loss
-		sum.correct, sum.predictions, sum.truePositives = sum.correct+c.correct, sum.predictions+c.predictions, sum.truePositives+c.truePositives
+		sum.correct, sum.exact, sum.outputs = sum.correct+c.correct, sum.exact+c.exact, sum.outputs+c.outputs
+		sum.predictions, sum.truePositives = sum.predictions+c.predictions, sum.truePositives+c.truePositives
 		return nil
 	})
-	n := float64(len(list))
-	return Metrics{len(list), sum.loss / n, float64(sum.correct) / n, share(sum.truePositives, sum.predictions), share(sum.truePositives, positives)}
+	return Metrics{
+		Rows: len(list), Loss: sum.loss / float64(len(list)), Accuracy: share(sum.correct, len(list)), Exact: share(sum.exact, sum.outputs),
+		Precision: share(sum.truePositives, sum.predictions), Recall: share(sum.truePositives, positives),
+	}
 }
 
 func share(a, b int) float64 {
@@ -65,6 +69,8 @@ func (t *Training) countRows(worker int, list []row) (c counts) {
 		s.Reset()
 		t.fillers[worker].fillSample(at, &s)
 		out := t.net.Forward(w, &s.Inputs)
+		c.outputs += len(out)
+		c.exact += countExact(out, &s)
 		if t.rows.labels == nil {
 			chances = [2]float32{1 - out[0], out[0]}
 			out = chances[:]
@@ -84,4 +90,22 @@ func (t *Training) countRows(worker int, list []row) (c counts) {
 		}
 	}
 	return c
+}
+
+// countExact returns how many outputs of a net equal their targets, 0 or 1. Like TensorFlow, it takes a number that is too
+// small for the normal form of a float32 for 0.
+func countExact(out []float32, s *fit.Sample) (n int) {
+	const smallestNormal = 0x1p-126
+	for i, x := range out {
+		target := float32(0)
+		if s.Targets != nil {
+			target = s.Targets[i]
+		} else if i == s.Class {
+			target = 1
+		}
+		if x == target || target == 0 && x < smallestNormal {
+			n++
+		}
+	}
+	return n
 }

@@ -30,7 +30,7 @@ type Rows struct {
 	set       *dataset.Set
 	encoder   features.Encoder
 	rules     []baraja.TableRules
-	labels    []int // by class: the points that it stands for; nil for VariantWL
+	labels    []int // by class: the label that it stands for; nil for VariantWL
 	list      []row
 	truncated bool
 }
@@ -41,28 +41,33 @@ func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Ro
 	e, _ := features.NewEncoder(set.Mode, c.Encoding) // Check has parsed it before
 	r := &Rows{set: set, encoder: e, rules: set.Mode.Rules(), truncated: slices.Contains(c.Defects, DefectTruncated)}
 	all := min(set.Header.Games, c.Games)
-	var values []int16
+	var outcomes []outcome
 	const piece = 2000
-	err := run.BuildInOrder(ctx, workers, 0, (all+piece-1)/piece, func(_, k int) ([]int16, error) {
+	err := run.BuildInOrder(ctx, workers, 0, (all+piece-1)/piece, func(_, k int) ([]outcome, error) {
 		return labelGames(r, c.Variant, k*piece, min(all, (k+1)*piece)), nil
-	}, func(k int, made []int16) error {
+	}, func(k int, made []outcome) error {
 		for game := k * piece; game < min(all, (k+1)*piece); game++ {
 			for ply := range set.Len(game) {
 				r.list = append(r.list, row{gameIndex: uint32(game), ply: uint8(ply)})
 			}
 		}
-		values = append(values, made...)
+		outcomes = append(outcomes, made...)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return r, r.classify(values, c)
+	return r, r.classify(outcomes, c)
 }
 
-// labelGames returns what the net learns to predict about every decision in the games [from, to) of r. The variant of
-// the training says what that is, such as the points of the trick.
-func labelGames(r *Rows, variant string, from, to int) (labels []int16) {
+// outcome is what a net learns to predict about a decision.
+type outcome struct {
+	label     int16 // includes heuristic; for VariantWL 1 if the game was won
+	heuristic int16
+}
+
+// labelGames returns the outcome of every decision in the games [from, to) of r for the given variant of the training.
+func labelGames(r *Rows, variant string, from, to int) (list []outcome) {
 	var f decisions.Follower
 	var g dataset.GameRecord
 	for i := from; i < to; i++ {
@@ -72,46 +77,52 @@ func labelGames(r *Rows, variant string, from, to int) (labels []int16) {
 			f.Step(dataset.Move(&f.Position, action))
 		}
 		for _, d := range f.Decisions {
-			labels = append(labels, label(&d, variant))
+			list = append(list, outcomeOf(&d, variant))
 		}
 	}
-	return labels
+	return list
 }
 
-func label(d *decisions.Decision, variant string) int16 {
-	switch {
-	case variant == VariantP:
-		return d.Points
-	case variant == VariantPH:
-		return d.Points + d.Heuristic
-	case variant == VariantRest:
-		return d.Rest
-	case d.Standing > 0:
-		return winClass
+func outcomeOf(d *decisions.Decision, variant string) outcome {
+	switch variant {
+	case VariantP:
+		return outcome{max(0, d.Points), 0}
+	case VariantNegative:
+		return outcome{d.Points, 0}
+	case VariantPH:
+		return outcome{max(0, d.Points) + d.Heuristic, d.Heuristic}
+	case VariantRest:
+		return outcome{d.Rest, 0}
 	}
-	return 0
+	if d.Standing >= 0 {
+		return outcome{winClass, 0}
+	}
+	return outcome{}
 }
 
-// classify sets the class of each row. values has the label of each row. Each different label becomes a class. If
-// there are more labels than a layer can have units, it returns an error.
-func (r *Rows) classify(values []int16, c *Config) error {
+// classify sets the class of each row. list has the outcome of each row. Each label is a class: those in list and, as in
+// the study's program, every sum of possible points of a trick and a heuristic value in list. If there are more labels
+// than a layer can have units, it returns an error.
+func (r *Rows) classify(list []outcome, c *Config) error {
 	if c.Variant == VariantWL {
-		for i, v := range values {
-			r.list[i].class = uint16(v)
+		for i, o := range list {
+			r.list[i].class = uint16(o.label)
 		}
 		return nil
 	}
-	class := map[int]uint16{}
-	for _, v := range values {
-		class[int(v)] = 0
+	class, heuristics := map[int]uint16{}, map[int]bool{}
+	for _, o := range list {
+		class[int(o.label)] = 0
+		heuristics[int(o.heuristic)] = true
+	}
+	for _, points := range trickPoints(r.set.Mode, c.Variant) {
+		for h := range heuristics {
+			class[points+h] = 0
+		}
 	}
 	r.labels = slices.Sorted(maps.Keys(class))
 	if slices.Contains(c.Defects, DefectTextLabels) {
-		lowest := lowestBrisca
-		if r.set.Mode.Tute {
-			lowest = lowestTute
-		}
-		r.labels = orderAsText(r.labels, lowest)
+		r.labels = orderAsText(r.labels)
 	}
 	if len(r.labels) > net.MaxUnits {
 		return fmt.Errorf("the data set has %d distinct labels: at most %d are possible", len(r.labels), net.MaxUnits)
@@ -119,25 +130,48 @@ func (r *Rows) classify(values []int16, c *Config) error {
 	for i, label := range r.labels {
 		class[label] = uint16(i)
 	}
-	for i, v := range values {
-		r.list[i].class = class[int(v)]
+	for i, o := range list {
+		r.list[i].class = class[int(o.label)]
 	}
 	return nil
 }
 
-// The lowest labels for the defect "text-labels", which sorts labels as text. The study's program has a number for each
-// mode, from 45 to 119, so that in most modes its order is another one. With the present numbers no label of Brisca with two players has three digits after the
-// lowest is subtracted; in other modes of Brisca the highest labels have three, and in Tute all from 10 on.
-const (
-	lowestBrisca = -50
-	lowestTute   = -90
-)
+// trickPoints returns the points that a trick can have in the study's program, each once: the sums of the points of its
+// cards, alone, with the bonus of the last trick and, in Tute, with 20, 40 or 50. For VariantNegative it also returns
+// these numbers negated, for VariantRest none.
+func trickPoints(m cards.Mode, variant string) []int {
+	if variant == VariantRest {
+		return nil
+	}
+	sums := map[int]bool{0: true, baraja.LastBonus: true}
+	if m.Tute {
+		sums[20], sums[40], sums[50] = true, true, true
+	}
+	for range m.Players {
+		for _, sum := range slices.Collect(maps.Keys(sums)) {
+			for _, value := range []int{2, 3, 4, 10, 11} {
+				sums[sum+value] = true
+			}
+		}
+	}
+	list := slices.Collect(maps.Keys(sums))
+	if variant == VariantNegative {
+		for _, sum := range list {
+			list = append(list, -sum)
+		}
+	}
+	return list
+}
 
-// orderAsText returns the labels in the order of the study's program. It subtracts lowest from each label and
-// compares the results as text with at least two digits, so that numbers with three digits come between numbers with
-// two.
-func orderAsText(labels []int, lowest int) []int {
-	text := func(label int) string { return fmt.Sprintf("%02d", label-lowest) }
+// orderAsText returns the labels in the order of the study's program. If there are negative ones, the program adds the
+// highest label to each. It then compares them as text with at least two digits, so that numbers with three digits come
+// between numbers with two. The argument must be sorted.
+func orderAsText(labels []int) []int {
+	offset := 0
+	if labels[0] < 0 {
+		offset = labels[len(labels)-1]
+	}
+	text := func(label int) string { return fmt.Sprintf("%02d", label+offset) }
 	ordered := slices.Clone(labels)
 	slices.SortStableFunc(ordered, func(a, b int) int { return strings.Compare(text(a), text(b)) })
 	return ordered

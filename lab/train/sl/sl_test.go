@@ -7,13 +7,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/lab/train/dataset"
+	"github.com/timba-arena/timba/lab/train/decisions"
 	"github.com/timba-arena/timba/lab/train/fit"
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/lab/train/run/runtest"
@@ -39,7 +39,7 @@ func made(t testing.TB, c *dataset.Config) *dataset.Set {
 
 func config(set *dataset.Set) Config {
 	c := Config{
-		Train: "sl", Mode: set.Mode.String(), Variant: VariantPH, Encoding: features.Scaled, Hidden: []int{20, 10}, Batch: 32, Epochs: 2, Rate: 0.001,
+		Train: "sl", Mode: set.Mode.String(), Variant: VariantPH, Encoding: features.Program, Hidden: []int{20, 10}, Batch: 32, Epochs: 2, Rate: 0.001,
 		Seed: 1,
 	}
 	c.UseData(set)
@@ -95,7 +95,7 @@ func TestResumeWithOtherGames(t *testing.T) {
 func TestVariants(t *testing.T) {
 	kit.Slow(t)
 	for _, test := range []struct{ mode, variant, encoding string }{
-		{"brisca2", VariantPH, features.Scaled}, {"brisca2", VariantWL, features.Unscaled}, {"tute2", VariantP, features.Scaled}, {"follow-teams", VariantPH, features.Unscaled},
+		{"brisca2", VariantPH, features.Program}, {"brisca2", VariantWL, "table9"}, {"tute2", VariantP, "table11"}, {"follow-teams", VariantPH, "table6"}, {"brisca3", VariantNegative, "program-bits"},
 	} {
 		t.Run(fmt.Sprint(test), func(t *testing.T) {
 			set := data(t, test.mode, 60)
@@ -163,15 +163,15 @@ func TestSameModel(t *testing.T) {
 // 0 or 1.
 func TestDefects(t *testing.T) {
 	for _, test := range []struct {
-		lowest int
 		labels []int
 		want   string
 	}{
-		{lowestBrisca, []int{-40, -39, 0, 49}, "[-40 -39 0 49]"},
-		{lowestBrisca, []int{-40, -39, 0, 49, 50, 55}, "[-40 50 55 -39 0 49]"},
-		{lowestTute, []int{-25, 0, 5, 9, 10, 40}, "[10 40 -25 0 5 9]"},
+		{[]int{-40, -39, 0, 45}, "[-40 -39 0 45]"},             // 5, 6, 45, 90
+		{[]int{-40, -39, 0, 50, 55}, "[50 55 -40 -39 0]"},      // 15, 16, 55, 105, 110
+		{[]int{-50, -25, 0, 5, 40, 97}, "[5 40 97 -50 -25 0]"}, // 47, 72, 97, 102, 137, 194
+		{[]int{0, 5, 22, 94}, "[0 5 22 94]"},                   // 0, 5, 22, 94
 	} {
-		if got := fmt.Sprint(orderAsText(test.labels, test.lowest)); got != test.want {
+		if got := fmt.Sprint(orderAsText(test.labels)); got != test.want {
 			t.Errorf("%v as text: %s", test.labels, got)
 		}
 	}
@@ -179,7 +179,7 @@ func TestDefects(t *testing.T) {
 	c := config(set)
 	c.Defects = []string{DefectTruncated, DefectTextLabels}
 	tr := training(t, set, c, 1)
-	if !reflect.DeepEqual(tr.rows.labels, orderAsText(slices.Sorted(slices.Values(tr.rows.labels)), lowestTute)) || slices.IsSorted(tr.rows.labels) {
+	if !slices.Equal(tr.rows.labels, orderAsText(slices.Sorted(slices.Values(tr.rows.labels)))) || slices.IsSorted(tr.rows.labels) {
 		t.Errorf("labels: %v", tr.rows.labels)
 	}
 	var s fit.Sample
@@ -195,7 +195,7 @@ func TestDefects(t *testing.T) {
 }
 
 func TestConfigErrors(t *testing.T) {
-	good := Config{Mode: "tute2", Variant: VariantWL, Encoding: features.Scaled, Hidden: []int{5}, Batch: 1, Epochs: 1, Rate: 0.1, Data: dataset.SetHeader{Mode: "tute2"}}
+	good := Config{Mode: "tute2", Variant: VariantWL, Encoding: features.Program, Hidden: []int{5}, Batch: 1, Epochs: 1, Rate: 0.1, Data: dataset.SetHeader{Mode: "tute2"}}
 	kit.Must(t, good.Check())
 	for _, test := range []struct {
 		change func(*Config)
@@ -211,13 +211,13 @@ func TestConfigErrors(t *testing.T) {
 		}
 	}
 	m, _ := cards.ParseMode("brisca2")
-	for text, want := range map[string]string{"50-25": "[50 25]", "thirds": "[28 14 9]", "7": "[7]"} {
-		if got, err := fit.ParseLayers(text, m, features.Scaled); err != nil || fmt.Sprint(got) != want {
+	for text, want := range map[string]string{"50-25": "[50 25]", "thirds": "[100 50 33]", "7": "[7]"} {
+		if got, err := fit.ParseLayers(text, m, "table6"); err != nil || fmt.Sprint(got) != want {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"", "x", "5-", "0", "99999"} {
-		if _, err := fit.ParseLayers(text, m, features.Scaled); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
+		if _, err := fit.ParseLayers(text, m, features.Program); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -228,6 +228,54 @@ func TestTruncate(t *testing.T) {
 	truncate(&s)
 	if got := fmt.Sprint(s.Index, s.Value); got != "[1 7 9] [1 2 1]" {
 		t.Errorf("truncated: %s", got)
+	}
+}
+
+// TestLabels checks the lowest and the highest label of each variant, and its number of labels: all that the program of
+// the study has outputs for.
+func TestLabels(t *testing.T) {
+	for _, test := range []struct{ mode, variant, want string }{
+		{"brisca2", VariantP, "26 labels from 0 to 32"},
+		{"brisca2", VariantNegative, "51 labels from -32 to 32"},
+		{"brisca2", VariantPH, "84 labels from -41 to 43"},
+		{"brisca4", VariantNegative, "103 labels from -54 to 54"},
+		{"tute2", VariantP, "59 labels from 0 to 72"},
+	} {
+		set := data(t, test.mode, 100)
+		c := config(set)
+		c.Variant = test.variant
+		l := training(t, set, c, 2).rows.labels
+		if got := fmt.Sprintf("%d labels from %d to %d", len(l), l[0], l[len(l)-1]); got != test.want {
+			t.Errorf("%s, %s: %s", test.mode, test.variant, got)
+		}
+	}
+}
+
+// TestTies checks that a shared game counts as won.
+func TestTies(t *testing.T) {
+	for standing, want := range map[int8]int16{-1: 0, 0: winClass, 1: winClass} {
+		if got := outcomeOf(&decisions.Decision{Standing: standing}, VariantWL).label; got != want {
+			t.Errorf("standing %d: %d", standing, got)
+		}
+	}
+}
+
+// TestExact checks that an output counts as exact if it is its target, or too small for a float32 and its target is 0.
+func TestExact(t *testing.T) {
+	for _, test := range []struct {
+		out    []float32
+		sample fit.Sample
+		want   int
+	}{
+		{[]float32{0, 0.5, 1e-39}, fit.Sample{Class: 1}, 2},
+		{[]float32{0, 1, 0}, fit.Sample{Class: 1}, 3},
+		{[]float32{0, 1, 0}, fit.Sample{Class: 0}, 1},
+		{[]float32{1}, fit.Sample{Targets: winTargets[1]}, 1},
+		{[]float32{0.9}, fit.Sample{Targets: winTargets[1]}, 0},
+	} {
+		if got := countExact(test.out, &test.sample); got != test.want {
+			t.Errorf("%v: %d, not %d", test.out, got, test.want)
+		}
 	}
 }
 

@@ -2,9 +2,12 @@ package sl
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/dustin/go-humanize"
 
@@ -59,9 +62,22 @@ func (r *Result) String() string {
 		classes = fmt.Sprintf("%d classes", r.Classes)
 	}
 	t := r.Test
-	return fmt.Sprintf("%s rows to learn from, %s, %s weights\ntest, %s rows: loss %.4f, accuracy %.2f %%, precision %.2f %%, recall %.2f %%\n",
+	return fmt.Sprintf("%s rows to learn from, %s, %s weights\ntest, %s rows: loss %.4f, accuracy %.2f %%, exact %.2f %%, precision %.2f %%, recall %.2f %%\n",
 		humanize.Comma(int64(r.Train)), classes, humanize.Comma(int64(r.Weights)), humanize.Comma(int64(t.Rows)),
-		t.Loss, 100*t.Accuracy, 100*t.Precision, 100*t.Recall)
+		t.Loss, 100*t.Accuracy, 100*t.Exact, 100*t.Precision, 100*t.Recall)
+}
+
+// ReadTest reads the result of a finished training, which is in the directory dir, and returns the metrics of its test.
+func ReadTest(dir string) (*Metrics, error) {
+	data, err := os.ReadFile(filepath.Join(dir, run.ResultFile))
+	if err != nil {
+		return nil, err
+	}
+	var r Result
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, run.ResultFile), err)
+	}
+	return &r.Test, nil
 }
 
 // Prepare computes the labels of the data set and returns a Training of a net with random weights. It returns an
@@ -111,7 +127,8 @@ func (t *Training) Report(f *run.Folder) error {
 	}
 	m := t.measure(t.validate)
 	err := f.AddMetrics(t.progress.Epoch, run.Metric{Name: "loss", Value: t.progress.Loss / float64(len(t.train))}, run.Metric{Name: "validation_loss", Value: m.Loss},
-		run.Metric{Name: "accuracy", Value: m.Accuracy}, run.Metric{Name: "precision", Value: m.Precision}, run.Metric{Name: "recall", Value: m.Recall})
+		run.Metric{Name: "accuracy", Value: m.Accuracy}, run.Metric{Name: "exact", Value: m.Exact},
+		run.Metric{Name: "precision", Value: m.Precision}, run.Metric{Name: "recall", Value: m.Recall})
 	t.progress.Loss = 0
 	return err
 }
@@ -126,7 +143,7 @@ func (t *Training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult,
 	return r, errors.Join(
 		f.WriteModel(run.ModelFile, t.Header(), t.net.Write),
 		f.Plot("loss", "mean loss of a row", "epoch", "cross-entropy", "loss", "validation_loss"),
-		f.Plot("validation", "validation rows", "epoch", "share", "accuracy", "precision", "recall"),
+		f.Plot("validation", "validation rows", "epoch", "share", "accuracy", "exact", "precision", "recall"),
 	)
 }
 

@@ -204,6 +204,13 @@ func (m Mode) MaxPoints() int {
 	return baraja.AllPoints + baraja.LastBonus
 }
 
+// PointInterval returns the number of the interval of points in R. Arjonilla's thesis that has the given points: 0 for 0
+// to 19, 1 for 20 to 39, and so on. The last of the PointIntervals begins at 120.
+func PointInterval(points int16) int { return int(min(max(0, points)/20, PointIntervals-1)) }
+
+// PointIntervals is the number of values of PointInterval.
+const PointIntervals = 7
+
 // Side returns the number of the side that a seat plays for: its team or, without teams, the seat.
 func (m Mode) Side(seat int) int {
 	if m.Teams {

@@ -204,6 +204,10 @@ type Songs struct {
 	ChoiceSuits   uint8                    // suits of which the seat to move must choose one to declare, one bit for each
 }
 
+// DeclaredSet returns the suit that a seat has declared in the present trick as a set with one bit for each suit. The set
+// is empty if it has declared none.
+func (s *Songs) DeclaredSet(seat int) uint8 { return 1 << s.DeclaredSuits[seat] >> 1 }
+
 // History has facts about the earlier course of a game that all seats know, but that a single position does not
 // show. The zero value belongs to the first position of a game.
 type History struct {
@@ -239,9 +243,5 @@ func (p *Position) reconstructHistory() History {
 // SungSuits returns the suits whose 12 and 11 the seat has declared in a game of Tute, with one bit for each suit:
 // those that it has scored in earlier tricks and the one that, according to s, it has declared in this trick.
 func (w *History) SungSuits(s *Songs, seat int) uint8 {
-	sung := w.ScoredSongs[seat]
-	if d := s.DeclaredSuits[seat]; d != 0 {
-		sung |= 1 << (d - 1)
-	}
-	return sung
+	return w.ScoredSongs[seat] | s.DeclaredSet(seat)
 }

@@ -103,11 +103,7 @@ func (e *CompleteEncoder) Append(ones []uint16, p *cards.Position) ([]uint16, Pl
 	if e.mode.Tute {
 		for i := range players {
 			other := (seat + i) % players
-			declared := uint8(0)
-			if d := songs.DeclaredSuits[other]; d != 0 {
-				declared = 1 << (d - 1)
-			}
-			a.addSuits(declared)
+			a.addSuits(songs.DeclaredSet(other))
 			a.addSuits(p.History.ScoredSongs[other])
 		}
 		a.addSuits(songs.ChoiceSuits)

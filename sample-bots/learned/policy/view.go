@@ -23,7 +23,7 @@ const (
 	// OneState is the variant whose keys contain everything that a player knows. The study calls it MC-OS.
 	OneState = "os"
 	// ManyStates is the variant whose keys contain the trump card, the cards in the trick, the hand, the pairs of
-	// 12 and 11 declared or scored, the cards played and the rules. If a key is unknown, the known keys with the
+	// 12 and 11 declared in this trick, the cards played and the rules. If a key is unknown, the known keys with the
 	// same trump card, trick and hand vote for their best actions, and the action with the most votes is used. The
 	// study calls this variant MC-MS.
 	ManyStates = "ms"
@@ -133,8 +133,8 @@ func (k Keys) Observe(v *View, p *cards.Position, legal []rules.Move) {
 // keyParts has the facts about a position that may be part of its key. A card is represented by its cards.Index.
 type keyParts struct {
 	hand, playedCards uint64   // sets of cards in the form of cards.Bits40
-	songs             [4]uint8 // suits whose 12 and 11 each seat has declared or scored, one bit for each, the seat to move first
-	points            [4]int16 // points of each seat, the seat to move first
+	songs             [4]uint8 // suit whose 12 and 11 each seat has declared in this trick, as a set, the seat to move first
+	points            [4]uint8 // cards.PointInterval of the points of each seat, the seat to move first
 	trick             [3]uint8 // numbers of the cards, that of the leader first, then noCard
 	trump             uint8    // number of the trump card
 	rules             uint8
@@ -159,16 +159,16 @@ func (w *keyParts) read(p *cards.Position, points, first bool) {
 	songs := p.Songs()
 	for i := range int(t.Players) {
 		seat := (int(t.Mover) + i) % int(t.Players)
-		w.songs[i] = p.History.SungSuits(&songs, seat)
+		w.songs[i] = songs.DeclaredSet(seat)
 		if points {
-			w.points[i] = t.Points[seat]
+			w.points[i] = uint8(cards.PointInterval(t.Points[seat]))
 		}
 	}
 }
 
 // key returns a hash of the facts that the keys of the given variant contain.
 func (w *keyParts) key(variant string) Key {
-	var b [27]byte
+	var b [23]byte
 	binary.LittleEndian.PutUint64(b[0:], w.hand|uint64(w.trump)<<40)
 	copy(b[6:], w.trick[:])
 	n := 9
@@ -178,10 +178,8 @@ func (w *keyParts) key(variant string) Key {
 		n = 19
 	}
 	if variant == OneState {
-		for i, p := range w.points {
-			binary.LittleEndian.PutUint16(b[19+2*i:], uint16(p))
-		}
-		n = 27
+		copy(b[19:], w.points[:])
+		n = 23
 	}
 	return NewKey(xxhash.Sum64(b[:n]))
 }

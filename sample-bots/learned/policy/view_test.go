@@ -137,8 +137,8 @@ func TestKeysHave(t *testing.T) {
 		{"songs", func(w *keyParts) { w.songs[1] = 4 }, "os ms"},
 		{"whose songs", func(w *keyParts) { w.songs[2] = 4 }, "os ms"},
 		{"rules", func(w *keyParts) { w.rules = 3 }, "os ms"},
-		{"points", func(w *keyParts) { w.points[0] = 11 }, "os"},
-		{"whose points", func(w *keyParts) { w.points[3] = -1 }, "os"},
+		{"points", func(w *keyParts) { w.points[0] = 1 }, "os"},
+		{"whose points", func(w *keyParts) { w.points[3] = 2 }, "os"},
 	} {
 		changed := base
 		c.change(&changed)
