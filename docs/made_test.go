@@ -38,6 +38,9 @@ func made(t *testing.T) map[string]string {
 	for _, file := range kit.Get[[]string](t)(filepath.Glob("../lab/results/claims-*.csv")) {
 		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "claims-"), ".csv")
 		blocks["claims of "+name] = claims(t, file)
+		if name != "brisca-levels" { // it published no tables
+			blocks["tables of "+name] = publishedTables(t, name)
+		}
 	}
 	for _, g := range refereetest.SpecGames(t) {
 		b := newTable("option", "default", "allowed", "meaning")
@@ -181,15 +184,31 @@ func standing(t *testing.T) string {
 	return b.String()
 }
 
-// claims lists the claims of a study with the verdicts on them. file has the results of the experiments.
-func claims(t *testing.T, file string) string {
+// results returns the rows of a file of results, without its head.
+func results(t *testing.T, file string) [][]string {
 	f, err := os.Open(file)
 	kit.Must(t, err)
 	defer f.Close()
 	table := csv.NewReader(f)
 	table.Comment = '#'
+	return kit.Get[[][]string](t)(table.ReadAll())[1:]
+}
+
+// publishedTables lists the published tables of a study with their power to tell our figures from those of equal bots.
+func publishedTables(t *testing.T, study string) string {
+	b := newTable("experiment", "table", "games", "log likelihood ratio", "from equal", "from ours", "power")
+	for _, r := range results(t, "../lab/results/tables.csv") {
+		if strings.HasPrefix(r[0], study+"-") {
+			b.row(code(r[0]), strings.TrimSuffix(r[1]+", "+r[2], ", "), r[3], r[4], r[5], r[6], r[7])
+		}
+	}
+	return b.String()
+}
+
+// claims lists the claims of a study with the verdicts on them. file has the results of the experiments.
+func claims(t *testing.T, file string) string {
 	b := newTable("claim", "units", "effect in the study", "least that matters", "measured effect", "power", "verdict")
-	for _, r := range kit.Get[[][]string](t)(table.ReadAll())[1:] {
+	for _, r := range results(t, file) {
 		effect := "-"
 		if r[7] != "" {
 			effect = fmt.Sprintf("%s (%s to %s)", r[7], r[8], r[9])
