@@ -3,6 +3,7 @@ package experiment
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -82,37 +83,33 @@ func FindStudy(name string) (*Experiment, error) {
 // StudyName returns the name of the study whose claims the experiment tests.
 func (e *Experiment) StudyName() string { return strings.TrimPrefix(e.Name, studyPrefix) }
 
-// checkClaims checks that the rows and columns of all claims exist.
-func (e *Experiment) checkClaims() error {
-	for i := range e.Claims {
-		c := &e.Claims[i]
-		m, ok := measures[c.Measure]
-		known := m.columns
-		if known == nil {
-			known = append(e.players(), seatColumn)
+// checkClaim checks that the claim is complete, and that its rows and columns exist.
+func (e *Experiment) checkClaim(c *Claim) error {
+	m, ok := measures[c.Measure]
+	switch {
+	case c.Quote == "":
+		return errors.New("the quote is missing")
+	case !ok || m.kind != e.kind():
+		return fmt.Errorf("measure %q does not exist: try %s", c.Measure, strings.Join(measureNames(e.kind()), ", "))
+	case len(c.Rows) == 0 || len(c.Better) == 0:
+		return errors.New("rows or better are missing")
+	case c.Spread <= 0 || c.Hours <= 0:
+		return errors.New("spread and hours must be above 0")
+	case c.StudyEffect <= c.Threshold:
+		return fmt.Errorf("reported is %g: it must be above least, %g", c.StudyEffect, c.Threshold)
+	}
+	columns := m.columns
+	if columns == nil {
+		columns = append(e.players(), seatColumn)
+	}
+	for _, name := range slices.Concat(c.Better, c.Worse) {
+		if !slices.Contains(columns, name) {
+			return fmt.Errorf("column %q does not exist: try %s", name, strings.Join(columns, ", "))
 		}
-		unknown := func(name string) bool { return !slices.Contains(known, name) }
-		switch {
-		case c.Quote == "":
-			return fmt.Errorf("claim %d: the quote is missing", i+1)
-		case !ok || m.kind != e.kind():
-			return fmt.Errorf("claim %d: measure %q does not exist: try %s", i+1, c.Measure, strings.Join(measureNames(e.kind()), ", "))
-		case len(c.Rows) == 0 || len(c.Better) == 0:
-			return fmt.Errorf("claim %d: rows or better are missing", i+1)
-		case c.Spread <= 0 || c.Hours <= 0:
-			return fmt.Errorf("claim %d: spread and hours must be above 0", i+1)
-		case c.StudyEffect <= c.Threshold:
-			return fmt.Errorf("claim %d: reported is %g: it must be above least, %g", i+1, c.StudyEffect, c.Threshold)
-		}
-		for _, name := range slices.Concat(c.Better, c.Worse) {
-			if unknown(name) {
-				return fmt.Errorf("claim %d: column %q does not exist: try %s", i+1, name, strings.Join(known, ", "))
-			}
-		}
-		for _, name := range slices.Concat(c.Rows, c.Against) {
-			if e.rowIndex(name) < 0 {
-				return fmt.Errorf("claim %d: row %q does not exist", i+1, name)
-			}
+	}
+	for _, name := range slices.Concat(c.Rows, c.Against) {
+		if e.rowIndex(name) < 0 {
+			return fmt.Errorf("row %q does not exist", name)
 		}
 	}
 	return nil
@@ -319,6 +316,9 @@ func Judge(list []Evidence) error {
 		level := familyError / float64(left)
 		half := quantile(level, f.Degrees) * f.SE
 		f.Low, f.High = f.Effect-half, f.Effect+half
+		if measures[f.Measure].share {
+			f.Low, f.High = max(f.Low, -100), min(f.High, 100)
+		}
 		switch {
 		case f.Low > f.Threshold:
 			f.Verdict = Holds

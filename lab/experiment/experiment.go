@@ -214,7 +214,12 @@ func (e *Experiment) complete() error {
 			return fmt.Errorf("table %q: %w", t.Number, err)
 		}
 	}
-	return e.checkClaims()
+	for i := range e.Claims {
+		if err := e.checkClaim(&e.Claims[i]); err != nil {
+			return fmt.Errorf("claim %d: %w", i+1, err)
+		}
+	}
+	return nil
 }
 
 // checkTable checks the measure and the columns of a table, and that the published figures, if there are any,
