@@ -63,9 +63,9 @@ func (g *cardGame) TricksEnded() int {
 	return int(t.PlayedCount-t.TrickSize) / int(t.Players)
 }
 
-func (g *cardGame) Play(s *policy.View, action uint8) {
+func (g *cardGame) Play(s *policy.View, action uint8, byAgent bool) {
 	m := s.Move(action)
-	if g.index {
+	if g.index && byAgent {
 		m = policy.MoveByHandIndex(m, g.moves, g.position.Board())
 	}
 	t := g.position.Board()

@@ -3,10 +3,12 @@
 package rl
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 	"testing"
 
+	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
@@ -17,13 +19,13 @@ import (
 func playCards(c Config, show func(*cardGame, *policy.View)) {
 	g := CardGames(c)().(*cardGame)
 	r := rules.NewRand(1)
-	for episode := range 400 {
+	for episode := range 2000 {
 		g.Deal(episode, r)
 		for g.Turn() != rules.Over {
 			var v policy.View
 			g.Observe(&v)
 			show(g, &v)
-			g.Play(&v, policy.RandomAction(v.Legal, r))
+			g.Play(&v, policy.RandomAction(v.Legal, r), true)
 		}
 		show(g, nil)
 	}
@@ -91,6 +93,35 @@ func TestRewards(t *testing.T) {
 		if early == 0 {
 			t.Errorf("%s: no win at once", mode)
 		}
+	}
+}
+
+// TestIllegalCards checks that random play loses against random play by the rules if it has DefectIndex, so that a third
+// of its cards are illegal.
+func TestIllegalCards(t *testing.T) {
+	c := Default("tute2")
+	c.Rules, c.Defects = "none", []string{DefectIndex}
+	a := policy.Agent{States: NewTable(testMemory)}
+	if tally := Evaluate(CardGames(c)(), &a, 2000, 1); tally.WinShare() > 0.35 {
+		t.Errorf("%v", tally.WinTally)
+	}
+}
+
+// TestUnsungSongs checks that random play loses if its songs of 20 do not count. So that a net sings none cannot be the
+// reason that an agent of the thesis loses against it.
+func TestUnsungSongs(t *testing.T) {
+	c := Default("tute2")
+	c.Rules = "none"
+	var tally run.WinTally
+	playCards(c, func(g *cardGame, v *policy.View) {
+		if board := g.position.Board(); v == nil {
+			songs := bits.OnesCount8(g.position.History.ScoredSongs[0] &^ (1 << board.Trumps()))
+			tally.Count(cmp.Compare(board.Points[0]-20*int16(songs), board.Points[1]))
+		}
+	})
+	t.Log(tally)
+	if tally.WinShare() > 0.48 {
+		t.Errorf("%v", tally)
 	}
 }
 

@@ -22,8 +22,9 @@ type Environment interface {
 	Observe(s *policy.View)
 	// TricksEnded returns the number of tricks that are complete. A player receives its rewards when a trick ends.
 	TricksEnded() int
-	// Play performs a legal action of the seat to move. Observe must have stored the present position in s.
-	Play(s *policy.View, action uint8)
+	// Play performs a legal action of the seat to move. Observe must have stored the present position in s. byAgent is
+	// true if an agent that learns has chosen the action; only then the defects of its program apply.
+	Play(s *policy.View, action uint8, byAgent bool)
 	// Order returns the legal actions of the observed position, at most ten, in the order in which the seat got its
 	// cards. Each has policy.ActionBits bits, the first action the lowest ones.
 	Order(s *policy.View) uint64

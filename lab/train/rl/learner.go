@@ -244,7 +244,7 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 			d.heuristic = float32(g.HeuristicValue(&p.view, d.action))
 		}
 		p.decisions = append(p.decisions, d)
-		g.Play(&p.view, d.action)
+		g.Play(&p.view, d.action, true)
 	}
 	for seat := range p.final {
 		if p.final[seat] = g.Reward(seat); l.config.Reward == RewardWon {

@@ -50,7 +50,7 @@ func (g *stones) Observe(s *policy.View) {
 
 func (g *stones) TricksEnded() int { return g.ply }
 
-func (g *stones) Play(_ *policy.View, action uint8) {
+func (g *stones) Play(_ *policy.View, action uint8, _ bool) {
 	g.left -= int(action)
 	g.seat = 1 - g.seat
 	g.ply++

@@ -157,14 +157,14 @@ func Evaluate(g Environment, a *policy.Agent, games int, seed uint64) (t ScoreTa
 		g.Deal(n/g.Players(), r)
 		for g.Turn() != rules.Over {
 			g.Observe(&s)
-			action := policy.RandomAction(s.Legal, r)
-			if g.Side(g.Turn()) == g.Side(seat) {
+			action, byAgent := policy.RandomAction(s.Legal, r), g.Side(g.Turn()) == g.Side(seat)
+			if byAgent {
 				action, _ = a.Choose(&s, r)
 			}
 			if g.Turn() == seat && a.Guesses(&s) {
 				t.Guesses++
 			}
-			g.Play(&s, action)
+			g.Play(&s, action, byAgent)
 		}
 		t.Count(g.Standing(seat))
 		t.Score += g.Score(seat)
