@@ -27,7 +27,7 @@ func newTrain() *cobra.Command {
 		Use:   "train",
 		Short: "Train bots that learn",
 	}
-	cmd.AddCommand(newTrainTeeko())
+	cmd.AddCommand(newTrainTeeko(), newTrainTebes())
 	for _, m := range train.Methods {
 		cmd.AddCommand(newTrainMethod(m))
 	}

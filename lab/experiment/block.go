@@ -119,7 +119,7 @@ func (m *Matchup) blocks(games, maxGames, instance int, found map[string][]playe
 
 // resultsVersion is part of every stored result. It must be increased when the same games give other results,
 // so that the stored results are not used any more.
-const resultsVersion = 1
+const resultsVersion = 2
 
 // resultsLine is a line in a file of results. It has everything that determines a block (a series of games of one
 // match), the results of the block, and as Key a hash of what determines it.

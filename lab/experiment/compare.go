@@ -45,8 +45,8 @@ type Figure struct {
 	Verdict           Verdict        `json:"verdict"`
 }
 
-// totalRow is the name of the row that covers all other rows of a table.
-const totalRow = "all"
+// TotalRow is the name of the row that covers all other rows of a table.
+const TotalRow = "all"
 
 // compare compares measured results with the published table t. It uses the games whose models were trained in
 // the way w. rows has the results by row of the table.
@@ -71,7 +71,7 @@ func (e *Experiment) compare(t *Table, w way, rows [][]result) Comparison {
 		if t.Counts {
 			published *= 100 / float64(sample)
 		}
-		r.Figures = append(r.Figures, figure(m, slices.Concat(rows...), t.columns()[at], published, row{name: totalRow, games: sample, seedCount: 1}))
+		r.Figures = append(r.Figures, figure(m, slices.Concat(rows...), t.columns()[at], published, row{name: TotalRow, games: sample, seedCount: 1}))
 	}
 	if d, ok := e.discrimination(&r, 1); ok {
 		r.Discrimination = &d

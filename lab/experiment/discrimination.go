@@ -111,7 +111,7 @@ func (e *Experiment) equalFigure(r *Comparison, row int, column string) float64 
 		w := 1.0
 		inRow, inColumn := f.Row == e.rows[row].name, f.Column == column
 		switch {
-		case f.Row == totalRow || f.Games == 0:
+		case f.Row == TotalRow || f.Games == 0:
 			continue
 		case m.kind == kindTrainings: // won as often as lost
 			inRow = inRow && (column == "drawn") == (f.Column == "drawn")

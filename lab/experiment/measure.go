@@ -49,6 +49,8 @@ var measures = map[string]measure{
 	}},
 	"endings":   {share: true, unit: "%", columns: endings, value: endingIndicator},
 	"turns":     {unit: "turns", columns: []string{"turns"}, value: func(r *result, _ string) float64 { return r.Turns }},
+	"choices":   {unit: "moves", columns: []string{"legal moves"}, value: func(r *result, _ string) float64 { return r.Choices }},
+	"gaps":      {unit: "%", columns: []string{"bids"}, value: func(r *result, _ string) float64 { return 100 * r.Gaps }},
 	"nodes":     {exact: true, unit: "nodes", columns: []string{"nodes a move"}, value: func(r *result, _ string) float64 { return r.Nodes }},
 	"move-time": {machine: true, unit: "s", columns: []string{"seconds a move"}, value: func(r *result, _ string) float64 { return r.MoveSeconds }},
 	"game-time": {machine: true, unit: "s", columns: []string{"seconds a game"}, value: func(r *result, _ string) float64 { return r.Seconds }},
@@ -83,8 +85,10 @@ type result struct {
 	Points          map[string]float64 `json:"points"`          // by bot, the mean of its seats
 	FirstSeatPoints float64            `json:"opening"`         // of seat 0
 	Turns           float64            `json:"turns"`
-	Nodes           float64            `json:"nodes"` // mean for each move, of bots that report them
-	MoveSeconds     float64            `json:"think"` // mean for each move
+	Choices         float64            `json:"choices,omitempty"` // Tebes: mean number of legal moves for each ply
+	Gaps            float64            `json:"gaps,omitempty"`    // share of the bids of @podrida-rules for which it has no rule
+	Nodes           float64            `json:"nodes"`             // mean for each move, of bots that report them
+	MoveSeconds     float64            `json:"think"`             // mean for each move
 	Seconds         float64            `json:"took"`
 
 	instance int                // index of the seed with which the models were trained

@@ -128,9 +128,8 @@ func (b *block) play(ctx context.Context, o *Options, core int, done func(result
 // in the match.
 const copyMark = "#"
 
-// resultOf returns the values of a finished game from which the tables are computed. It replays games of Tebes to
-// find how they ended, and games of Brisca for two to find bad moves at their end; it fails only if that is not
-// possible.
+// resultOf returns the values of a finished game from which the tables are computed. It fails only if it cannot replay
+// a game of Tebes, or of Brisca for two.
 func resultOf(v *rules.Variant, g *referee.GameResult) (result, error) {
 	r := result{WinnerSeat: -1, Points: map[string]float64{}, Turns: float64(len(g.Moves)), Seconds: g.Took.Seconds(), FirstSeatPoints: g.Points[0]}
 	firsts, seats := map[int]bool{}, map[string]float64{}
@@ -153,15 +152,24 @@ func resultOf(v *rules.Variant, g *referee.GameResult) (result, error) {
 		r.Winner, r.WinnerSeat, r.IsDraw = "", -1, true
 	}
 	r.Nodes, r.MoveSeconds = meanThinking(g.Moves)
+	r.Gaps = gapShare(g.Moves)
 	if v.Game != tebes.Game && (v.Game != brisca.Game || v.Players != 2) {
 		return r, nil
 	}
+	return r, r.replay(v, g)
+}
+
+// replay plays the game g again: one of Tebes to find how it ended and how many legal moves there were, or one of Brisca
+// for two to find bad moves at its end.
+func (r *result) replay(v *rules.Variant, g *referee.GameResult) error {
+	var legal [rules.MaxMoves]rules.Move
 	for step, err := range g.Walk(v, nil) {
 		if err != nil {
-			return r, err
+			return err
 		}
 		switch s := step.State.(type) {
 		case *tebes.State:
+			r.Choices += float64(len(s.Legal(legal[:0]))) / max(1, r.Turns)
 			if step.Next == nil {
 				r.Ending = s.EndReason()
 			}
@@ -172,7 +180,7 @@ func resultOf(v *rules.Variant, g *referee.GameResult) (result, error) {
 			}
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // losesPoints reports whether a move after the last draw of a game of two costs its player points, if both players
@@ -220,4 +228,19 @@ func meanThinking(moves []referee.ReplayMove) (nodes, seconds float64) {
 		}
 	}
 	return nodes / max(1, told), seconds / max(1, float64(len(moves)))
+}
+
+// gapShare returns the share of bids for which @podrida-rules says that no rule applies, among all for which it names
+// a rule or says so.
+func gapShare(moves []referee.ReplayMove) float64 {
+	gaps, bids := 0.0, 0.0
+	for _, m := range moves {
+		for _, line := range m.Info {
+			if rule, ok := protocol.Pairs(line).Lookup("rule"); ok && strings.HasPrefix(m.Move, "bid:") {
+				bids++
+				gaps += indicator(string(rule) == "0")
+			}
+		}
+	}
+	return gaps / max(1, bids)
 }

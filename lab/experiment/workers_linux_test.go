@@ -37,7 +37,7 @@ func TestRun(t *testing.T) {
 	if n := len(first.Tables[0].Figures); n != 3 {
 		t.Errorf("%d figures where greedy plays in one row and random in two", n)
 	}
-	if total := first.Tables[1].Figures[2]; total.Row != totalRow || total.Games != 40 || total.StudyGames != 40 {
+	if total := first.Tables[1].Figures[2]; total.Row != TotalRow || total.Games != 40 || total.StudyGames != 40 {
 		t.Errorf("the total is %+v", total)
 	}
 }

@@ -53,6 +53,9 @@ func (s *State) EndWithRound() { s.lastRound = s.round }
 // PointsOf returns the points of a seat so far.
 func (s *State) PointsOf(seat int) int { return int(s.points[seat]) }
 
+// Round returns the number of this round, counted from 1.
+func (s *State) Round() int { return int(s.round) }
+
 // HandSize returns the number of cards that each seat was dealt in this round.
 func (s *State) HandSize() int { return int(s.handSize) }
 

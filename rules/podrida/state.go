@@ -17,6 +17,9 @@ const (
 	// the bids equal to the number of cards in a hand.
 	strictRound = 3
 
+	// BidPoints is what a seat wins by fulfilling its bid, in addition to its tricks, and what it loses otherwise.
+	BidPoints = 10
+
 	everyCard = ^baraja.Set(0)
 	noBid     = -1
 )
@@ -271,9 +274,9 @@ func (s *State) endTrick(log *rules.Log) {
 func (s *State) endRound(log *rules.Log) {
 	for seat := range s.rules.Players {
 		if s.bids[seat] == s.tricks[seat] {
-			s.points[seat] += 10 + int16(s.tricks[seat])
+			s.points[seat] += BidPoints + int16(s.tricks[seat])
 		} else {
-			s.points[seat] -= 10
+			s.points[seat] -= BidPoints
 		}
 	}
 	if log != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/tebes"
@@ -85,7 +86,7 @@ func TestMCTSBounds(t *testing.T) {
 				break
 			}
 			got := s.Search(&tebesTree{state, &p.eval}, search.Budget{Nodes: 2000}, r)
-			if got.Nodes != 2000 || s.Bytes() > arena || s.TreeSize()*20 > arena {
+			if got.Nodes != 2000 || s.Bytes() > arena || s.TreeSize()*24 > arena {
 				t.Fatalf("%d iterations, %d nodes in %d bytes", got.Nodes, s.TreeSize(), s.Bytes())
 			}
 			line = append(line, got.Move)
@@ -161,6 +162,78 @@ func TestTebesMaps(t *testing.T) {
 	readMap([]string{"5....5", "......", "..6.6.", "...264", "...6.2", "1..221"}, drawn[:])
 	if black.bonus[1] != drawn {
 		t.Errorf("left corner held: %x, drawn %x", black.bonus[1], drawn)
+	}
+}
+
+// TestTebesPrior checks that Prior is linear in the value of a position, within its bounds for all weights, and that the
+// priors of both sides add up to 1.
+func TestTebesPrior(t *testing.T) {
+	r := rules.NewRand(15)
+	for range 500 {
+		p := randomTebes(r, tebes.Rules{Size: uint8(4 + 2*r.Below(2)), Random: r.Below(2) == 0, Limit: 400}, 80)
+		if p == nil {
+			continue
+		}
+		var w tebesWeights
+		for _, list := range [][]int32{w.bonus[:], w.penalty[:], w.c[:]} {
+			for i := range list {
+				list[i] = int32(r.Below(60))
+			}
+		}
+		seat := r.Below(2)
+		e := newTebesEval(1+r.Below(2), seat, w, &p.state)
+		tree := tebesTree{p.state, &e}
+		mine, theirs := float64(tree.Prior(seat)), float64(tree.Prior(1-seat))
+		want := 0.5 + float64(e.value(&p.state))/float64(2*e.top)
+		if mine < 0 || mine > 1 || math.Abs(mine+theirs-1) > 1e-6 || math.Abs(mine-want) > 1e-6 {
+			t.Fatalf("%v for one side, %v for the other, want %v: %s", mine, theirs, want, p.state.View(nil, 0))
+		}
+	}
+}
+
+// TestMCTSBoth checks that a search for the move of most value and most visits ends between half of its budget and all
+// of it, and before the end only with such a move.
+func TestMCTSBoth(t *testing.T) {
+	const budget = 100
+	r := rules.NewRand(16)
+	s := mcts.New[tebesTree](mcts.Options{C: math.Sqrt2, Arena: 1 << 20, Criterion: mcts.ByBoth})
+	ends := map[bool]int{}
+	for range 40 {
+		p := randomTebes(r, tebes.Rules{Size: 6, Limit: 400}, 30)
+		if p == nil {
+			continue
+		}
+		s.Forget()
+		root, rand := tebesTree{p.state, &p.eval}, *r
+		got := s.Search(&root, search.Budget{Nodes: budget}, r)
+		ends[got.Nodes > budget/2]++
+		for _, best := range []mcts.Criterion{mcts.ByValue, mcts.ByVisits} {
+			other := mcts.New[tebesTree](mcts.Options{C: math.Sqrt2, Arena: 1 << 20, Criterion: best})
+			same := rand
+			if by := other.Search(&root, search.Budget{Nodes: got.Nodes}, &same); by.Move != got.Move && (got.Nodes < budget || best == mcts.ByVisits) {
+				t.Errorf("after %d iterations %d is played, by criterion %d alone %d", got.Nodes, got.Move, best, by.Move)
+			}
+		}
+		if got.Nodes < budget/2 || got.Nodes > budget {
+			t.Errorf("%d iterations", got.Nodes)
+		}
+	}
+	if len(ends) != 2 {
+		t.Errorf("the search ends at half of the budget or later: %v", ends)
+	}
+}
+
+// TestTebesKeepsTree checks that the bot goes on with its tree only with keep=yes: then its move has more visits when the
+// same turn comes again.
+func TestTebesKeepsTree(t *testing.T) {
+	const game = "tebes players=2 seat=0 ply=21 size=6 board=standard cycles=allow limit=400 opening=0"
+	view := "size=6 colours=" + strings.Repeat("bwbwbwwbwbwb", 3) + " pieces=w..ww....w.w...www..w.w.bb.......... me=w extra=b bonus=no"
+	for spec, grows := range map[string]bool{"tebes-mcts:nodes=500": false, "tebes-mcts:nodes=500,keep=yes": true} {
+		p, again := kit.Get[Player](t)(NewPlayer(spec)), turn(game, view, listed(t, game, view), 1)
+		once, twice := protocol.Pairs(p.Answer(again).Info).Int("visits"), protocol.Pairs(p.Answer(again).Info).Int("visits")
+		if grows != (twice > once*3/2) {
+			t.Errorf("%s: %d visits, then %d", spec, once, twice)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/search"
+	"github.com/timba-arena/timba/sample-bots/search/mcts"
 )
 
 // BotOption is an option of a bot that is part of timba. The embedded rules.Option defines its values, unless they
@@ -107,4 +108,13 @@ func (p *params) readSearch(think string) (l limits, memory int) {
 	l.nodes = uint64(p.readInt("nodes", 0, 1_000_000_000, 0, "positions or iterations for a move, 0 for no limit"))
 	l.lateness = initialLateness
 	return l, p.readInt("memory", 0, 4096, search.DefaultArena>>20, "MiB of the search's table or tree") << 20
+}
+
+// criteria has the rules by which a tree search chooses its move, by the values of the option best.
+var criteria = map[string]mcts.Criterion{"value": mcts.ByValue, "visits": mcts.ByVisits, "both": mcts.ByBoth, "ucb": mcts.ByBound}
+
+// readCriterion declares the option best of a bot that searches by package mcts, and reads it. The first of the given
+// words, which are keys of criteria, is the default.
+func readCriterion(p *params, help string, words ...string) mcts.Criterion {
+	return criteria[p.readWord("best", help, words...)]
 }

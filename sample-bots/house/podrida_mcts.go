@@ -12,33 +12,82 @@ import (
 
 // The determinized MCTS of M. Arnaus, "La Podrida", 2023.
 
-// podridaCriteria has the values of the option best of the bot podrida-mcts, each with the criterion by which a
-// search then chooses its move.
-var podridaCriteria = map[string]mcts.Criterion{"value": mcts.ByValue, "visits": mcts.ByVisits, "ucb": mcts.ByBound}
-
 // podridaKnowledge has the values of the option hands of the bot podrida-mcts. Each selects what a random deal of
 // the hidden cards must agree with.
 var podridaKnowledge = map[string]podrida.Knowledge{
 	"failed": podrida.Failures, "unseen": podrida.Played, "random": podrida.OwnHand,
 }
 
-// podridaTree is a position of La Podrida for the tree search of package mcts. For the search, the game ends
-// with the round, and a seat wins if it wins exactly the tricks that it has bid.
-type podridaTree struct{ podrida.State }
+// podridaTree is a position of La Podrida for the tree search of package mcts.
+type podridaTree struct {
+	podrida.State
+	playouts podridaPlayouts
+}
 
-// HalfPoints returns 2 if the seat whose number is side has won exactly the tricks that it has bid, and 0
-// otherwise.
-func (t *podridaTree) HalfPoints(side int) int {
-	if t.MissingTricks(side) == 0 {
-		return 2
+// podridaPlayouts says how the playouts of a search go on, and what they count for.
+type podridaPlayouts struct {
+	byRules     bool                  // they follow the rules of the bot podrida-rules; otherwise they are random
+	isWholeGame bool                  // they go to the end of the game; otherwise to the end of the round
+	isByPoints  bool                  // they count for the points that a seat wins; otherwise for a win
+	basePoints  [rules.MaxSeats]int16 // points before the search, by seat
+	lowest      int                   // fewest points that a seat can win in a playout
+	span        int                   // difference between the most and the fewest
+}
+
+// prepare sets the points of a search that begins in s.
+func (p *podridaPlayouts) prepare(s *podrida.State) {
+	for seat := range p.basePoints {
+		p.basePoints[seat] = int16(s.PointsOf(seat))
+	}
+	last := s.Round()
+	if p.isWholeGame {
+		last = s.Rules().Rounds()
+	}
+	p.lowest, p.span = 0, 0
+	for round := s.Round(); round <= last; round++ {
+		p.lowest -= podrida.BidPoints
+		p.span += 2*podrida.BidPoints + s.Rules().HandSize(round)
+	}
+}
+
+// Reward returns 1 if the seat whose number is side has won, and 0 otherwise. A round is won by every seat that has won
+// exactly the tricks that it has bid, a game by the seat with the most points; a shared win is worth one half. If points
+// count, Reward returns the points since the search began, with 0 for the fewest and 1 for the most that are possible.
+func (t *podridaTree) Reward(side int) float64 {
+	p := &t.playouts
+	switch {
+	case p.isByPoints:
+		return float64(t.PointsOf(side)-int(p.basePoints[side])-p.lowest) / float64(p.span)
+	case p.isWholeGame:
+		return t.gameReward(side)
+	case t.MissingTricks(side) == 0:
+		return 1
 	}
 	return 0
 }
 
-// Playout makes random legal moves to the end of the round.
+func (t *podridaTree) gameReward(side int) float64 {
+	reward := 1.0
+	for other := range int(t.Rules().Players) {
+		switch d := t.PointsOf(other) - t.PointsOf(side); {
+		case d > 0:
+			return 0
+		case d == 0 && other != side:
+			reward = 0.5
+		}
+	}
+	return reward
+}
+
+// Playout makes moves to the end of the round or of the game.
 func (t *podridaTree) Playout(r *rules.Rand) {
 	var space [podrida.MostMoves]rules.Move
 	for t.Turn() != rules.Over {
+		if t.playouts.byRules {
+			move, _ := studyRules.choose(&t.State, t.Turn())
+			t.Apply(move, nil)
+			continue
+		}
 		legal := t.Legal(space[:0])
 		t.Apply(legal[r.Below(len(legal))], nil)
 	}
@@ -83,14 +132,19 @@ func newPodridaMCTS(p *params) Player {
 		det:   p.readInt("det", 1, 10_000, 10, "deals of the hidden cards"),
 		hands: podridaKnowledge[p.readWord("hands", "what a deal respects: the suits that a seat failed to follow, the cards seen, or nothing", "failed", "unseen", "random")],
 	}
-	best := p.readWord("best", "which move a deal votes for: of the greatest upper bound as inside the tree, of most value, or of most visits", "ucb", "value", "visits")
+	best := readCriterion(p, "which move a deal votes for: of most value, of most visits, or of the greatest upper bound as inside the tree", "value", "visits", "ucb")
+	v.world.playouts = podridaPlayouts{
+		byRules:     p.readWord("playouts", "moves of the playouts: random, or by the rules of podrida-rules", "random", "rules") == "rules",
+		isWholeGame: p.readWord("until", "where a playout ends: with the round, or with the game", "round", "game") == "game",
+		isByPoints:  p.readWord("reward", "what a playout counts for: a win, which is a fulfilled bid or a won game, or the points", "win", "points") == "points",
+	}
 	var memory int
 	v.limits, memory = p.readSearch("0s")
 	if all := uint64(v.it) * uint64(v.det); v.nodes == 0 || v.nodes > all {
 		v.nodes = all
 	}
 	// The study's c * sqrt(2 ln N / n) is C * sqrt(ln N / n) in package mcts.
-	v.options = mcts.Options{C: c * math.Sqrt2, Arena: min(memory, mcts.ArenaSize(v.it, podrida.MostMoves)), Criterion: podridaCriteria[best]}
+	v.options = mcts.Options{C: c * math.Sqrt2, Arena: min(memory, mcts.ArenaSize(v.it, podrida.MostMoves)), Criterion: best}
 	return &thinkerBot{thinkers: map[string]thinker{"podrida": v}}
 }
 
@@ -135,10 +189,12 @@ func (v *voter) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byt
 	})
 }
 
-// dealWorld sets the position to be searched: s, with random cards in place of those that seat does not know. The
-// game in this position ends with the round.
+// dealWorld sets the position to be searched: s, with random cards in place of those that seat does not know.
 func (v *voter) dealWorld(s *podrida.State, seat int, r *rules.Rand) {
 	v.world.State = *s
 	v.world.RedealKnowing(seat, v.hands, r)
-	v.world.EndWithRound()
+	v.world.playouts.prepare(s)
+	if !v.world.playouts.isWholeGame {
+		v.world.EndWithRound()
+	}
 }

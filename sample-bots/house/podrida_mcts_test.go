@@ -142,7 +142,7 @@ func TestMCTSBest(t *testing.T) {
 		return r.Value + c*math.Sqrt(math.Log(iterations)/float64(r.Visits))
 	}
 	searchers := map[mcts.Criterion]*mcts.Searcher[podridaTree, *podridaTree]{}
-	for _, best := range podridaCriteria {
+	for _, best := range []mcts.Criterion{mcts.ByValue, mcts.ByVisits, mcts.ByBound} {
 		searchers[best] = mcts.New[podridaTree](mcts.Options{C: c, Sides: 4, Arena: 1 << 20, Criterion: best})
 	}
 	differ := 0
@@ -290,6 +290,60 @@ func TestPodridaMCTSFindsCertainBids(t *testing.T) {
 	}
 }
 
+// TestPodridaPlayouts checks where playouts end, that those by rules are not random, and that rewards are from 0 to 1 and
+// in the order of what counts.
+func TestPodridaPlayouts(t *testing.T) {
+	r := rules.NewRand(22)
+	for n := range 200 {
+		variant := podrida.Rules{Players: uint8(3 + r.Below(4)), Deck: 48, UpDown: n%2 == 0}
+		bot := voter{}
+		bot.world.playouts = podridaPlayouts{byRules: n%3 == 0, isWholeGame: n%4 < 2, isByPoints: n%5 < 2}
+		s := randomPodrida(r, variant)
+		bot.dealWorld(&s, s.Turn(), r)
+		ends := map[podrida.State]bool{}
+		for range 3 {
+			w := bot.world
+			w.Playout(r)
+			ends[w.State] = true
+			if w.Turn() != rules.Over || (w.Round() == s.Round()) == (w.playouts.isWholeGame && s.Round() < variant.Rounds()) {
+				t.Fatalf("%+v: the playout from round %d of %d ends in round %d", w.playouts, s.Round(), variant.Rounds(), w.Round())
+			}
+			checkRewards(t, &s, &w)
+		}
+		if bot.world.playouts.byRules && len(ends) > 1 {
+			t.Fatal("playouts by rules differ")
+		}
+	}
+}
+
+// checkRewards checks the rewards at the end of a playout that began at from.
+func checkRewards(t *testing.T, from *podrida.State, w *podridaTree) {
+	t.Helper()
+	counts := func(seat int) int {
+		switch p := w.playouts; {
+		case p.isByPoints:
+			return w.PointsOf(seat) - from.PointsOf(seat)
+		case p.isWholeGame:
+			return w.PointsOf(seat)
+		}
+		return -max(w.MissingTricks(seat), -w.MissingTricks(seat))
+	}
+	best := 0.0
+	for seat := range int(w.Rules().Players) {
+		reward := w.Reward(seat)
+		best = max(best, reward)
+		for other := range seat {
+			more, before := counts(seat) > counts(other), w.Reward(other)
+			if reward < 0 || reward > 1 || more && reward < before || reward > before && !more {
+				t.Fatalf("%+v: %d counts %v, %d counts %v", w.playouts, counts(seat), reward, counts(other), before)
+			}
+		}
+	}
+	if w.playouts.isWholeGame && !w.playouts.isByPoints && best < 0.5 {
+		t.Fatalf("the best reward of a game is %v", best)
+	}
+}
+
 // TestPodridaMCTSBudget checks that the search is limited by it times det, or by nodes if that is less.
 func TestPodridaMCTSBudget(t *testing.T) {
 	game, view := bidding(8, "1c,1o,2o,3o,4o,2b,3b,4b", "3")
@@ -335,7 +389,7 @@ func podridaTurns(tb testing.TB) (turns []*protocol.Turn) {
 			})
 			table.text = nil
 			turns = append(turns, t)
-			move, _ := podridaByRules(s, s.Turn())
+			move, _ := studyRules.choose(s, s.Turn())
 			s.Apply(move, nil)
 		}
 	}

@@ -8,12 +8,14 @@ import (
 )
 
 // The expert system of M. Arnaus, "La Podrida", 2023: 18 rules for bids and 7 for cards, in the order in which they
-// are tried. In the study rules 15 and 17 also need two bids.
+// are tried.
 
 // podridaFacts has the facts that determine the bid of the bot podrida-rules. The seat to move knows all of them.
 // T, g and t below are the symbols for three of these facts in Arnaus's study of La Podrida.
 type podridaFacts struct {
-	cards    int    // number of cards dealt to each seat, which is the number of the round in the study
+	cards    int    // number of cards dealt to each seat
+	round    int    // what the rules call the round
+	enough   int    // number of bids from which hasTwoBids is true
 	legal    uint64 // bit n is set if n is a legal bid
 	trumps   int    // T: number of trumps in hand
 	good     int    // g: number of aces and kings that are not trumps
@@ -22,11 +24,17 @@ type podridaFacts struct {
 	bidCount int    // number of seats that have bid
 }
 
-func newPodridaFacts(s *podrida.State, seat int) podridaFacts {
+func (b podridaRules) facts(s *podrida.State, seat int) podridaFacts {
 	hand := s.Hand(seat)
 	trumps := hand.OfSuit(s.Trumps())
 	honours := hand & podridaHonours
-	f := podridaFacts{cards: s.HandSize(), trumps: trumps.Len(), goodT: (trumps & honours).Len()}
+	f := podridaFacts{cards: s.HandSize(), round: s.HandSize(), enough: 2, trumps: trumps.Len(), goodT: (trumps & honours).Len()}
+	if b.countsRounds {
+		f.round = s.Round()
+	}
+	if b.needsThree {
+		f.enough = 3
+	}
 	f.good = honours.Len() - f.goodT
 	f.bidCount, f.bidSum = s.Bids()
 	var memory [rules.MaxMoves]rules.Move
@@ -45,7 +53,7 @@ var podridaHonours = func() (s baraja.Set) {
 	return s
 }()
 
-func (f *podridaFacts) isRound(low, high int) bool { return low <= f.cards && f.cards <= high }
+func (f *podridaFacts) isRound(low, high int) bool { return low <= f.round && f.round <= high }
 
 func (f *podridaFacts) mayBid(n int) bool { return n >= 0 && n <= f.cards && f.legal>>n&1 != 0 }
 
@@ -53,12 +61,13 @@ func (f *podridaFacts) mayBid(n int) bool { return n >= 0 && n <= f.cards && f.l
 // "few".
 func (f *podridaFacts) hasFewBids() bool { return f.bidSum <= 1 }
 
-// hasLowBids reports whether the sum of the bids so far is less than the number of cards in a hand minus 4. The
-// names of rules in bidRules call this "below".
-func (f *podridaFacts) hasLowBids() bool { return f.bidSum < f.cards-4 }
+// hasLowBids reports whether the sum of the bids so far is less than the round minus 4. The names of rules in bidRules
+// call this "below".
+func (f *podridaFacts) hasLowBids() bool { return f.bidSum < f.round-4 }
 
-// hasTwoBids reports whether at least two seats have bid. The names of rules in bidRules call this "two bids".
-func (f *podridaFacts) hasTwoBids() bool { return f.bidCount >= 2 }
+// hasTwoBids reports whether enough seats have bid: two, unless an option says three. The names of rules in bidRules
+// call this "two bids".
+func (f *podridaFacts) hasTwoBids() bool { return f.bidCount >= f.enough }
 
 // isLong reports whether the hand has trumps and also aces or kings of other suits, in round 7 or later. The next
 // two functions are for a hand without trumps in round 5 or later: isPoor reports whether it has no aces and kings,
@@ -76,9 +85,15 @@ type bidRule struct {
 	bid       func(*podridaFacts) int
 }
 
-// gapRule is the rule number that podrida-rules reports if no rule applies. The bot then bids as many tricks as it
-// has aces and kings.
+// gapRule is the rule number that podrida-rules reports if no rule applies.
 const gapRule = 0
+
+// gapBids has the bids where no rule applies, by the values of the option gap.
+var gapBids = map[string]func(*podridaFacts) int{
+	"honours": func(f *podridaFacts) int { return f.good + f.goodT },
+	"trumps":  func(f *podridaFacts) int { return f.trumps },
+	"zero":    func(*podridaFacts) int { return 0 },
+}
 
 // bidRules are the 18 rules for bids, in the order in which they are tried. The first rule whose condition
 // holds determines the bid.
@@ -131,24 +146,26 @@ var bidRules = []bidRule{
 			return f.isPoor() && f.isRound(8, 12) && f.hasLowBids() && f.hasTwoBids() && f.mayBid(2)
 		},
 		func(*podridaFacts) int { return 2 }},
-	{15, "no trumps, g = 0, not round 1-4, round 8-12, below, else",
-		func(f *podridaFacts) bool { return f.isPoor() && f.isRound(8, 12) && f.hasLowBids() },
+	{15, "no trumps, g = 0, not round 1-4, round 8-12, below, two bids, not legal 2",
+		func(f *podridaFacts) bool { return f.isPoor() && f.isRound(8, 12) && f.hasLowBids() && f.hasTwoBids() },
 		func(*podridaFacts) int { return 1 }},
 	{16, "no trumps, g = 0, not round 1-4, round 8-12, not below, two bids, legal 1",
-		func(f *podridaFacts) bool { return f.isPoor() && f.isRound(8, 12) && f.hasTwoBids() && f.mayBid(1) },
+		func(f *podridaFacts) bool {
+			return f.isPoor() && f.isRound(8, 12) && !f.hasLowBids() && f.hasTwoBids() && f.mayBid(1)
+		},
 		func(*podridaFacts) int { return 1 }},
-	{17, "no trumps, g = 0, not round 1-4, round 8-12, not below, else",
-		func(f *podridaFacts) bool { return f.isPoor() && f.isRound(8, 12) },
+	{17, "no trumps, g = 0, not round 1-4, round 8-12, not below, two bids, not legal 1",
+		func(f *podridaFacts) bool { return f.isPoor() && f.isRound(8, 12) && !f.hasLowBids() && f.hasTwoBids() },
 		func(*podridaFacts) int { return 0 }},
 	{18, "no trumps, g = 0, not round 1-4, not round 8-12",
-		func(f *podridaFacts) bool { return f.isPoor() },
+		func(f *podridaFacts) bool { return f.isPoor() && !f.isRound(8, 12) },
 		func(*podridaFacts) int { return 0 }},
 }
 
-// bid returns the bid n according to the first rule that applies, and the number of this rule. If the bid is not
-// legal, n is the nearest legal bid. If no rule applies, rule is 0.
-func (f *podridaFacts) bid() (n, rule int) {
-	n = f.good + f.goodT
+// bid returns the bid n according to the first rule that applies, and the number of this rule. If no rule applies, n
+// is that of gap, and rule is gapRule. If the bid is not legal, n is the nearest legal bid.
+func (f *podridaFacts) bid(gap func(*podridaFacts) int) (n, rule int) {
+	n, rule = gap(f), gapRule
 	for i := range bidRules {
 		if r := &bidRules[i]; r.condition(f) {
 			n, rule = r.bid(f), r.number
@@ -230,27 +247,38 @@ func extremeCard(cards baraja.Set, trumps baraja.Suit, best bool) baraja.Card {
 }
 
 // podridaRules plays La Podrida by two fixed lists of rules, bidRules and playRules. With each move it reports the
-// number of the rule that applied, or 0 if none did.
-type podridaRules struct{}
+// number of the rule that applied, or 0 if none did. Its fields are other readings of what the study leaves open.
+type podridaRules struct {
+	countsRounds bool // the round of a rule is the number of the round; otherwise the number of cards dealt
+	needsThree   bool // three seats must have bid where otherwise two must
+	gap          func(*podridaFacts) int
+}
 
-func newPodridaRules(*params) Player {
-	return &thinkerBot{thinkers: map[string]thinker{"podrida": podridaRules{}}}
+// studyRules is podridaRules with the default options.
+var studyRules = podridaRules{gap: gapBids["honours"]}
+
+func newPodridaRules(p *params) Player {
+	b := podridaRules{
+		countsRounds: p.readWord("round", "the round of a rule: the cards dealt, or the number of the round", "cards", "number") == "number",
+		needsThree:   p.readInt("f16", 2, 3, 2, "how many seats must have bid for the study's fact f16") == 3,
+		gap:          gapBids[p.readWord("gap", "the bid where no rule applies: the aces and kings, the trumps, or zero", "honours", "trumps", "zero")],
+	}
+	return &thinkerBot{thinkers: map[string]thinker{"podrida": b}}
 }
 
 func (podridaRules) startGame(*rules.Variant, rules.State, int) error { return nil }
 
-func (podridaRules) think(t *protocol.Turn, state rules.State, _ *rules.Rand, info []byte) (rules.Move, []byte) {
-	s := state.(*podrida.State)
-	move, rule := podridaByRules(s, t.Game.Seat)
+func (b podridaRules) think(t *protocol.Turn, state rules.State, _ *rules.Rand, info []byte) (rules.Move, []byte) {
+	move, rule := b.choose(state.(*podrida.State), t.Game.Seat)
 	return move, appendInfo(info, "rule", int64(rule))
 }
 
-// podridaByRules returns the move of the bot podrida-rules for seat, which must be to move in s, and the number of
-// the rule that applied. It does not look at the hands of other seats.
-func podridaByRules(s *podrida.State, seat int) (rules.Move, int) {
+// choose returns the move for seat, which must be to move in s, and the number of the rule that applied. It does not
+// look at the hands of other seats.
+func (b podridaRules) choose(s *podrida.State, seat int) (rules.Move, int) {
 	if s.IsBidding() {
-		f := newPodridaFacts(s, seat)
-		n, rule := f.bid()
+		f := b.facts(s, seat)
+		n, rule := f.bid(b.gap)
 		return podrida.BidMove(n), rule
 	}
 	t := podridaTurn{cards: s.Playable(), missingTricks: s.MissingTricks(seat)}

@@ -43,7 +43,7 @@ func sorted(hand string) string {
 	return string(cards.Text(nil))
 }
 
-// TestPodridaBidRules checks every rule for bids with a hand to which it applies. Rules 7 and 8 never apply;
+// TestPodridaBidRules checks every rule for bids with a hand to which it applies. Rules 7, 8 and 15 never apply;
 // see TestPodridaUnreachableRules.
 func TestPodridaBidRules(t *testing.T) {
 	for _, c := range []struct {
@@ -70,14 +70,13 @@ func TestPodridaBidRules(t *testing.T) {
 		{12, 5, "1o,12e,2o,3o,4b", "2 1 0", 1},
 		{13, 8, "1o,12e,2o,3o,4o,6o,2b,3b", "3 3 0", 3},
 		{14, 8, "2o,3o,4o,6o,7o,2b,3b,4b", "1 1", 2},
-		{15, 8, "2o,3o,4o,6o,7o,2b,3b,4b", "", 1},
-		{15, 8, "2o,3o,4o,6o,7o,2b,3b,4b", "3", 1},
 		{16, 8, "2o,3o,4o,6o,7o,2b,3b,4b", "3 3", 1},
-		{16, 8, "2o,3o,4o,6o,7o,2b,3b,4b", "2 2", 1}, // 4 is not below 8 - 4
-		{17, 8, "2o,3o,4o,6o,7o,2b,3b,4b", "5", 0},
+		{16, 8, "2o,3o,4o,6o,7o,2b,3b,4b", "2 2", 1},   // 4 is not below 8 - 4
 		{17, 8, "2o,3o,4o,6o,7o,2b,3b,4b", "3 3 1", 0}, // 1 is not allowed
 		{18, 5, "2o,3o,4o,6o,7o", "", 0},
-		{18, 7, "2o,3o,4o,6o,7o,2b,3b", "3 3 1", 1}, // 0 is not allowed
+		{18, 7, "2o,3o,4o,6o,7o,2b,3b", "3 3 1", 1},    // 0 is not allowed
+		{gapRule, 8, "2o,3o,4o,6o,7o,2b,3b,4b", "", 0}, // below, but only one bid
+		{gapRule, 8, "2o,3o,4o,6o,7o,2b,3b,4b", "5", 0},
 		{gapRule, 8, "2c,3o,4o,6o,7o,2b,3b,4b", "", 0},
 		{gapRule, 8, "1c,3o,4o,6o,7o,2b,3b,4b", "", 1},
 		{gapRule, 9, "2c,1o,12o,6o,7o,2b,3b,4b,6b", "3 3 1", 1}, // 1 and 3 are equally near to 2
@@ -100,16 +99,19 @@ func checkRule(t *testing.T, game, view string, rule int, want string) {
 	}
 }
 
-// TestPodridaUnreachableRules shows that the study's rules 7 and 8 never apply: they require that neither g +
-// t nor g + t - 1 is legal, but at most one bid is illegal.
+// TestPodridaUnreachableRules shows that the study's rules 7, 8 and 15 never apply. Rules 7 and 8 require that neither
+// g + t nor g + t - 1 is legal, but at most one bid is illegal. Rule 15 requires that 2 is not legal although the bids
+// are more than 4 below the cards.
 func TestPodridaUnreachableRules(t *testing.T) {
 	const neither = (1<<8 - 1) &^ (1<<2 | 1<<3)
 	for rule, f := range map[int]podridaFacts{
-		7: {cards: 7, legal: neither, trumps: 2, good: 2, goodT: 1, bidSum: 4, bidCount: 3},
-		8: {cards: 7, legal: neither, trumps: 1, good: 3, bidSum: 4, bidCount: 3},
+		7:  {cards: 7, legal: neither, trumps: 2, good: 2, goodT: 1, bidSum: 4, bidCount: 3},
+		8:  {cards: 7, legal: neither, trumps: 1, good: 3, bidSum: 4, bidCount: 3},
+		15: {cards: 8, legal: 0b1_1111_1011, bidSum: 3, bidCount: 2},
 	} {
-		n, got := f.bid()
-		want := map[int]int{7: 4, 8: 1}[rule] // rule 8 has 2, and of 1 and 4 the first is nearer
+		f.round, f.enough = f.cards, 2
+		n, got := f.bid(studyRules.gap)
+		want := map[int]int{7: 4, 8: 1, 15: 1}[rule] // rule 8 has 2, and of 1 and 4 the first is nearer
 		if got != rule || n != want {
 			t.Errorf("rule %d bids %d, want %d by rule %d", got, n, want, rule)
 		}

@@ -71,12 +71,12 @@ func randomTebes(r *rules.Rand, variant tebes.Rules, maxMoves int) *tebesPositio
 	if p.state.Turn() == rules.Over {
 		return nil
 	}
-	p.eval = tebesEval{heuristic: 1 + r.Below(2), seat: p.state.Turn(), weights: championTebes, maps: newTebesMaps(&p.state, p.state.Turn())}
+	p.eval = newTebesEval(1+r.Below(2), p.state.Turn(), championTebes, &p.state)
 	return &p
 }
 
 // TestAlphaBetaIsMinimaxInTebes checks that alpha-beta finds the score of minimax and a move that has it, on
-// random positions of both boards: without a table, with one, and with one that overflows.
+// random positions of both boards: without a table, with one, with one that overflows, and by each Method.
 func TestAlphaBetaIsMinimaxInTebes(t *testing.T) {
 	t.Parallel()
 	alphaBetaIsMinimax(t, 100)
@@ -88,8 +88,11 @@ func alphaBetaIsMinimax(t *testing.T, positions int) {
 		alphabeta.New[tebesPosition](alphabeta.Options{}),
 		alphabeta.New[tebesPosition](alphabeta.Options{Table: 1 << 20}),
 		alphabeta.New[tebesPosition](alphabeta.Options{Table: 256}),
+		alphabeta.New[tebesPosition](alphabeta.Options{Method: alphabeta.Plain}),
+		alphabeta.New[tebesPosition](alphabeta.Options{Method: alphabeta.Exhaustive}),
 	}
 	extras, wins := 0, 0
+	nodes := make([]uint64, len(searchers))
 	for n := 0; n < positions; {
 		variant := tebes.Rules{Size: 4, Random: r.Below(2) == 0, Cycles: true, Limit: uint16(10 + r.Below(60))}
 		depth := 1 + r.Below(4)
@@ -109,6 +112,7 @@ func alphaBetaIsMinimax(t *testing.T, positions int) {
 		for i, s := range searchers {
 			s.Forget()
 			got := s.Search(p, depth, search.Budget{}, r)
+			nodes[i] += got.Nodes
 			if got.Score != want {
 				t.Fatalf("position %d, searcher %d, depth %d: got %d, want %d\n%s", n, i, depth, got.Score, want, p.state.View(nil, 0))
 			}
@@ -134,6 +138,9 @@ func alphaBetaIsMinimax(t *testing.T, positions int) {
 			}
 			p.Unmake()
 		}
+	}
+	if nodes[0] >= nodes[3] || nodes[3] >= nodes[4] {
+		t.Errorf("%d nodes with sorted moves, %d in their order, %d without pruning", nodes[0], nodes[3], nodes[4])
 	}
 	if extras < positions/20 || wins < positions/20 {
 		t.Errorf("%d extra moves and %d wins among %d positions: the test sees too little", extras, wins, positions)

@@ -45,18 +45,25 @@ func tebesHeuristic(p *params) int {
 	return p.readInt("h", 1, 2, 2, "heuristic 1 (maps and pieces) or 2 (maps, pieces and captures)")
 }
 
+// tebesMethods has the values of the option search of the bot tebes-minimax.
+var tebesMethods = map[string]alphabeta.Method{"sorted": alphabeta.Sorted, "plain": alphabeta.Plain, "minimax": alphabeta.Exhaustive}
+
 func newTebesMinimax(p *params) Player {
 	depth, h := p.readInt("depth", 1, alphabeta.MaxDepth, 5, "depth of the search"), tebesHeuristic(p)
+	method := tebesMethods[p.readWord("search", "alpha-beta with sorted moves and a table, plain alpha-beta, or minimax without pruning", "sorted", "plain", "minimax")]
 	l, memory := p.readSearch("0s")
+	if method != alphabeta.Sorted {
+		memory = 0
+	}
 	d := newTebesThinker(h, newTebesWeights(p))
-	d.limits, d.depth, d.options.Table = l, depth, memory
+	d.limits, d.depth, d.options = l, depth, alphabeta.Options{Method: method, Table: memory}
 	return &thinkerBot{thinkers: map[string]thinker{"tebes": d}}
 }
 
 func newTebesThinker(h int, w tebesWeights) *alphaBetaThinker[tebesPosition, *tebesPosition] {
 	return &alphaBetaThinker[tebesPosition, *tebesPosition]{
 		initPosition: func(p *tebesPosition, s rules.State, seat int) {
-			p.eval = tebesEval{heuristic: h, seat: seat, weights: w, maps: newTebesMaps(s.(*tebes.State), seat)}
+			p.eval = newTebesEval(h, seat, w, s.(*tebes.State))
 		},
 		setPosition: func(p *tebesPosition, s rules.State) { p.state, p.moveCount = *s.(*tebes.State), 0 },
 	}
@@ -66,6 +73,7 @@ func newTebesThinker(h int, w tebesWeights) *alphaBetaThinker[tebesPosition, *te
 type mctsThinker struct {
 	limits
 	options   mcts.Options
+	keepsTree bool // from move to move
 	heuristic int
 	weights   tebesWeights
 	eval      tebesEval
@@ -73,21 +81,24 @@ type mctsThinker struct {
 }
 
 func newTebesMCTS(p *params) Player {
-	l, memory := p.readSearch("4s")
-	return newTebesTreePlayer(&mctsThinker{limits: l, options: mcts.Options{C: math.Sqrt2, Arena: memory}})
+	g := newTebesTreeThinker(p)
+	return &thinkerBot{thinkers: map[string]thinker{"tebes": g}}
 }
 
 func newTebesGuided(p *params) Player {
 	h, k := tebesHeuristic(p), p.readInt("k", 1, 1_000_000, 50, "visits after which the heuristic counts half")
-	l, memory := p.readSearch("4s")
-	return newTebesTreePlayer(&mctsThinker{
-		limits: l, heuristic: h, weights: newTebesWeights(p),
-		options: mcts.Options{C: math.Sqrt2, K: float64(k), Arena: memory},
-	})
+	g := newTebesTreeThinker(p)
+	g.heuristic, g.weights, g.options.K = h, newTebesWeights(p), float64(k)
+	return &thinkerBot{thinkers: map[string]thinker{"tebes": g}}
 }
 
-func newTebesTreePlayer(g *mctsThinker) Player {
-	return &thinkerBot{thinkers: map[string]thinker{"tebes": g}}
+// newTebesTreeThinker declares the options of both bots that search by package mcts, and returns a thinker with their
+// values.
+func newTebesTreeThinker(p *params) *mctsThinker {
+	keeps := p.readWord("keep", "keep the tree from move to move", "no", "yes") == "yes"
+	best := readCriterion(p, "which move is played: of most value, of most visits, or of both, for which the search goes on", "value", "visits", "both")
+	l, memory := p.readSearch("4s")
+	return &mctsThinker{limits: l, keepsTree: keeps, options: mcts.Options{C: math.Sqrt2, Arena: memory, Criterion: best}}
 }
 
 func (g *mctsThinker) startGame(_ *rules.Variant, s rules.State, seat int) error {
@@ -95,11 +106,14 @@ func (g *mctsThinker) startGame(_ *rules.Variant, s rules.State, seat int) error
 		g.searcher = mcts.New[tebesTree](g.options)
 	}
 	g.searcher.Forget()
-	g.eval = tebesEval{heuristic: g.heuristic, seat: seat, weights: g.weights, maps: newTebesMaps(s.(*tebes.State), seat)}
+	g.eval = newTebesEval(g.heuristic, seat, g.weights, s.(*tebes.State))
 	return nil
 }
 
 func (g *mctsThinker) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
+	if !g.keepsTree {
+		g.searcher.Forget()
+	}
 	budget := g.budget(t)
 	found := g.searcher.Search(&tebesTree{*s.(*tebes.State), &g.eval}, budget, r)
 	g.recordLateness(budget)

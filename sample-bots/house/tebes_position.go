@@ -1,6 +1,9 @@
 package house
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/tebes"
 )
@@ -11,9 +14,48 @@ type tebesEval struct {
 	seat      int
 	weights   tebesWeights
 	maps      tebesMaps
+	top       int32 // the value lies between -top and top
 }
 
-const hundredths = 100
+const (
+	hundredths = 100
+	// fewestPieces is the number of pieces below which a side has lost.
+	fewestPieces = 2
+	// captureWays is the number of directions in which a piece can capture.
+	captureWays = 5
+)
+
+func newTebesEval(heuristic, seat int, w tebesWeights, s *tebes.State) tebesEval {
+	e := tebesEval{heuristic: heuristic, seat: seat, weights: w, maps: newTebesMaps(s, seat)}
+	e.top = max(1, e.largestValue(int32(s.Rules().Size)*int32(s.Rules().Size)/2))
+	return e
+}
+
+// largestValue returns the largest value that the weights allow if each side begins with count pieces. One side has all
+// of them, on the squares that count most, and in heuristic 2 each of them can capture in all directions. The other
+// side has two pieces left, on squares that count nothing.
+func (e *tebesEval) largestValue(count int32) int32 {
+	w := &e.weights
+	place := max(largestSum(e.maps.bonus[0][:], w.bonus[:], count), largestSum(e.maps.penalty[:], w.penalty[:], count))
+	ahead := count - fewestPieces
+	if e.heuristic == 1 {
+		return hundredths * (place + perPiece*ahead)
+	}
+	return hundredths*(w.c[0]*place+w.c[2]*captureWays*count) + w.c[1]*hundredths*ahead/(count+fewestPieces)
+}
+
+// largestSum returns the largest sum of weights on count different squares. levels has the squares of each weight.
+func largestSum(levels []tebes.Board, weights []int32, count int32) (sum int32) {
+	var all []int32
+	for level, squares := range levels {
+		all = append(all, slices.Repeat([]int32{weights[level]}, int(countPieces(squares)))...)
+	}
+	slices.SortFunc(all, func(a, b int32) int { return cmp.Compare(b, a) })
+	for _, w := range all[:min(len(all), int(count))] {
+		sum += w
+	}
+	return sum
+}
 
 // value returns the value of s for the evaluated seat, in hundredths of a point. The game must not be over.
 func (e *tebesEval) value(s *tebes.State) int32 {
@@ -85,30 +127,26 @@ type tebesTree struct {
 	eval *tebesEval
 }
 
-// HalfPoints returns the result of a finished game for a side: 2 for a win, 1 for a draw, 0 for a loss.
-func (t *tebesTree) HalfPoints(side int) int {
+// Reward returns the result of a finished game for a side: 1 for a win, one half for a draw, 0 for a loss.
+func (t *tebesTree) Reward(side int) float64 {
 	switch t.Winner() {
 	case side:
-		return 2
+		return 1
 	case 1 - side:
 		return 0
 	}
-	return 1
+	return 0.5
 }
 
-// priorScale is the value of a position, in hundredths of a point, for which Prior returns 3/4.
-const priorScale = 40 * hundredths
-
-// Prior estimates the result for a side, from 0 for a loss to 1 for a win, by the value of the position. For a
-// finished game it returns the result.
+// Prior estimates the reward of a side, from 0 to 1, by the value of the position, of which it is a linear function.
+// For a finished game it returns the reward.
 func (t *tebesTree) Prior(side int) float32 {
 	if t.Turn() == rules.Over {
-		return float32(t.HalfPoints(side)) / 2
+		return float32(t.Reward(side))
 	}
-	v := float32(t.eval.value(&t.State)) / priorScale
-	v = (1 + v/(1+max(v, -v))) / 2
+	h := (float32(t.eval.value(&t.State)) + float32(t.eval.top)) / (2 * float32(t.eval.top))
 	if side != t.eval.seat {
-		v = 1 - v
+		return 1 - h
 	}
-	return v
+	return h
 }

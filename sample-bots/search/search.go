@@ -19,6 +19,15 @@ type Budget struct {
 	Deadline time.Time
 }
 
+// Half returns a budget of half the nodes and half the time that is left.
+func (b Budget) Half() Budget {
+	b.Nodes = (b.Nodes + 1) / 2
+	if !b.Deadline.IsZero() {
+		b.Deadline = b.Deadline.Add(-time.Until(b.Deadline) / 2)
+	}
+	return b
+}
+
 // Result is the result of a Monte Carlo tree search.
 type Result struct {
 	Move   rules.Move
@@ -55,6 +64,12 @@ func (m *Meter) Count() bool {
 	}
 	m.nodes++
 	return true
+}
+
+// Extend replaces the budget by b. The nodes counted so far count for b, too.
+func (m *Meter) Extend(b Budget) {
+	m.budget, m.spent = b, false
+	m.checkLimits()
 }
 
 // Nodes returns the number of nodes counted so far.

@@ -51,10 +51,21 @@ type Position[P any] interface {
 // Options are the options of a Searcher. If both ReduceLateMoves and UseDeeperEntries are false, the score of a
 // depth that was searched completely is exact.
 type Options struct {
+	Method           Method
 	Table            int  // size of the transposition table in bytes; 0 means no table
 	ReduceLateMoves  bool // search moves of low rank less deeply, and again in full if their score is good
 	UseDeeperEntries bool // also use results in the table from deeper searches than needed
 }
+
+// Method is the way in which a search goes through the positions. Except for Sorted, the only options that matter are
+// the limits of depth and budget, and the search goes to the full depth at once.
+type Method uint8
+
+const (
+	Sorted     Method = iota // alpha-beta with all that the package has
+	Plain                    // alpha-beta alone, with the moves in the order of Position.Legal
+	Exhaustive               // minimax: every position down to the full depth
+)
 
 // Result is the result of a search.
 type Result struct {
@@ -96,10 +107,11 @@ func (s *Searcher[P, G]) Forget() {
 	clear(s.killers[:])
 }
 
-// Search searches g to depth 1, then 2 and so on up to the given depth, until the budget b is used up. It selects
-// among equally good moves by r. Each depth begins with the best move of the depth before. If the budget ends
-// within a depth, the result is the best of the moves that were completely searched to this depth or, if there are
-// none, the best move of the depth before. If depth 1 has none, the result is a move of the highest Rank.
+// Search searches g to depth 1, then 2 and so on up to the given depth, until the budget b is used up. By the methods
+// Plain and Exhaustive it searches only to the given depth. It selects among equally good moves by r. Each depth begins
+// with the best move of the depth before. If the budget ends within a depth, the result is the best of the moves that
+// were completely searched to this depth or, if there are none, the best move of the depth before. If the first depth
+// has none, the result is a move of the highest Rank, or a random move by the methods Plain and Exhaustive.
 func (s *Searcher[P, G]) Search(g G, depth int, b search.Budget, r *rules.Rand) Result {
 	s.meter = search.NewMeter(b, clockInterval)
 	s.decayHistory()
@@ -108,13 +120,15 @@ func (s *Searcher[P, G]) Search(g G, depth int, b search.Budget, r *rules.Rand) 
 		j := r.Below(i + 1)
 		moves[i], moves[j] = moves[j], moves[i]
 	}
-	s.rankMoves(g, 0, len(moves), 0, false)
-	for i := range moves {
-		s.pick(0, i, len(moves))
+	depth = min(depth, MaxDepth)
+	first := depth
+	if s.options.Method == Sorted {
+		first = 1
+		s.sortRoot(g, len(moves))
 	}
 	s.best = append(s.best[:0], moves[0])
 	result := Result{}
-	for d := 1; d <= min(depth, MaxDepth); d++ {
+	for d := first; d <= depth; d++ {
 		score, ok := s.searchRoot(g, moves, d, r)
 		if score > -infinity {
 			result.Score = score
@@ -131,6 +145,13 @@ func (s *Searcher[P, G]) Search(g G, depth int, b search.Budget, r *rules.Rand) 
 	return result
 }
 
+func (s *Searcher[P, G]) sortRoot(g G, n int) {
+	s.rankMoves(g, 0, n, 0, false)
+	for i := range n {
+		s.pick(0, i, n)
+	}
+}
+
 // searchRoot searches the legal moves of g, which are in moves, to the given depth and returns the best score. It
 // moves the best move to the front of moves and sets s.best to its line. If the budget is used up, it returns false
 // and the best score so far, which is -infinity if no move was searched completely.
@@ -138,7 +159,7 @@ func (s *Searcher[P, G]) searchRoot(g G, moves []rules.Move, depth int, r *rules
 	top, ties, at := int32(-infinity), 0, 0
 	for i, m := range moves {
 		alpha := int32(-infinity)
-		if top > -infinity {
+		if top > -infinity && s.options.Method != Exhaustive {
 			alpha = top - 1 // so that the value of an equally good move is exact
 		}
 		v := s.searchMove(g, m, depth, 0, alpha, infinity)
@@ -194,6 +215,9 @@ func (s *Searcher[P, G]) search(g G, side, depth, ply int, alpha, beta int32) in
 	if depth <= 0 || ply >= maxPly-1 {
 		return g.Value()
 	}
+	if s.options.Method != Sorted {
+		return s.searchInOrder(g, depth, ply, alpha, beta)
+	}
 	key, known := g.Key(), rules.Move(0)
 	e := s.table.find(key)
 	if e != nil {
@@ -234,6 +258,29 @@ func (s *Searcher[P, G]) search(g G, side, depth, ply int, alpha, beta int32) in
 		s.updateLine(ply, m)
 	}
 	s.table.store(key, depth, scoreForTable(top, ply), best, kind)
+	return top
+}
+
+// searchInOrder does what search does, by the methods Plain and Exhaustive.
+func (s *Searcher[P, G]) searchInOrder(g G, depth, ply int, alpha, beta int32) int32 {
+	top := int32(-infinity)
+	for _, m := range g.Legal(s.moves[ply][:0]) {
+		v := s.searchMove(g, m, depth, ply, alpha, beta)
+		if s.meter.IsSpent() {
+			return 0
+		}
+		if v <= top {
+			continue
+		}
+		top = v
+		s.updateLine(ply, m)
+		if s.options.Method == Exhaustive {
+			continue
+		}
+		if alpha = max(alpha, v); alpha >= beta {
+			break
+		}
+	}
 	return top
 }
 

@@ -9,21 +9,21 @@ import (
 
 // node is a position in the search tree. The children of a node are adjacent to each other and come after it.
 type node struct {
-	first      uint32 // index of the first child in the arena
-	visits     uint32
-	halfPoints uint32 // sum, over the visits, of HalfPoints for the side whose move led to the node
-	prior      float32
-	move       rules.Move
-	kids       uint16 // number of children
+	rewards float64 // sum, over the visits, of Reward for the side whose move led to the node
+	first   uint32  // index of the first child in the arena
+	visits  uint32
+	prior   float32
+	move    rules.Move
+	kids    uint16 // number of children
 }
 
-const nodeSize = 20
+const nodeSize = 24
 
-// value returns the average points of the visits, from 0 to 1. The prior of the node counts like k further visits.
+// value returns the average reward of the visits, from 0 to 1. The prior of the node counts like k further visits.
 // k or n.visits must be above 0.
 func (n *node) value(k float32) float32 {
 	visits := float32(n.visits)
-	return (k*n.prior + float32(n.halfPoints)/2) / (k + visits)
+	return (k*n.prior + float32(n.rewards)) / (k + visits)
 }
 
 // arena holds the nodes of one tree in a slice that never grows. The root is the first node.

@@ -31,12 +31,12 @@ type State[S any] interface {
 	Legal([]rules.Move) []rules.Move
 	// Apply makes a legal move. The log is nil.
 	Apply(rules.Move, *rules.Log)
-	// Playout plays the game to its end by random moves.
+	// Playout plays the game to its end.
 	Playout(*rules.Rand)
-	// HalfPoints returns twice the points of a side, which are from 0 to 1. It is only called when the game is
+	// Reward returns what the end of the game is worth for a side, from 0 to 1. It is only called when the game is
 	// over.
-	HalfPoints(side int) int
-	// Prior estimates the points that a side will have at the end, from 0 to 1. It is only called if
+	Reward(side int) float64
+	// Prior estimates the reward of a side at the end, from 0 to 1. It is only called if
 	// Options.K is not 0.
 	Prior(side int) float32
 }
@@ -65,6 +65,10 @@ const (
 	ByValue  Criterion = iota // highest value, then most visits
 	ByVisits                  // most visits, then highest value
 	ByBound                   // highest upper confidence bound, by which moves inside the tree are selected too
+	// ByBoth selects the move with the highest value if it also has the most visits, the "robust-max child" (Chaslot
+	// and others, 2008). The search ends after half of its budget or, if there is no such move then, as soon as there
+	// is one. If there is none at the end of the budget, it selects as ByVisits does.
+	ByBoth
 )
 
 // Searcher searches positions of one game. It is not safe for concurrent use.
@@ -114,10 +118,20 @@ func (s *Searcher[S, G]) Forget() { s.hasRoot = false }
 // numbers.
 func (s *Searcher[S, G]) Search(g G, b search.Budget, r *rules.Rand) search.Result {
 	s.rand = *r
-	s.meter = search.NewMeter(b, clockInterval)
+	first := b
+	if s.options.Criterion == ByBoth {
+		first = b.Half()
+	}
+	s.meter = search.NewMeter(first, clockInterval)
 	s.setRoot(g)
 	for s.meter.Count() {
 		s.iterate()
+	}
+	if s.options.Criterion == ByBoth {
+		s.meter.Extend(b)
+		for s.childBy(ByValue) != s.childBy(ByVisits) && s.meter.Count() {
+			s.iterate()
+		}
 	}
 	*r = s.rand
 	return s.result()
@@ -197,14 +211,14 @@ func (s *Searcher[S, G]) iterate() {
 		depth++
 	}
 	g.Playout(&s.rand)
-	var halves [rules.MaxSeats]uint32
+	var rewards [rules.MaxSeats]float64
 	for side := range s.options.Sides {
-		halves[side] = uint32(g.HalfPoints(side))
+		rewards[side] = g.Reward(side)
 	}
 	for _, v := range s.path[:depth] {
 		n := &s.arena.nodes[v.node]
 		n.visits++
-		n.halfPoints += halves[v.side]
+		n.rewards += rewards[v.side]
 	}
 }
 
@@ -281,13 +295,21 @@ func (s *Searcher[S, G]) result() search.Result {
 	return search.Result{Move: k.move, Value: value, Visits: int(k.visits), Nodes: s.meter.Nodes(), Line: s.line}
 }
 
-// bestChild returns the index of the child of the root that Options.Criterion selects. ByValue and ByVisits select
-// only among children with visits or, if there are none, a random child.
+// bestChild returns the index of the child of the root that Options.Criterion selects.
 func (s *Searcher[S, G]) bestChild() uint32 {
-	n := s.arena.nodes[0]
-	if s.options.Criterion == ByBound {
+	switch s.options.Criterion {
+	case ByBound:
 		return s.selectChild(0)
+	case ByValue:
+		return s.childBy(ByValue)
 	}
+	return s.childBy(ByVisits)
+}
+
+// childBy returns the index of the child of the root that c, which is ByValue or ByVisits, selects among the children
+// with visits. If there are none, it returns a random child.
+func (s *Searcher[S, G]) childBy(c Criterion) uint32 {
+	n := s.arena.nodes[0]
 	best, top, visits := n.first, float32(-1), uint32(0)
 	for kid := n.first; kid < n.first+uint32(n.kids); kid++ {
 		k := &s.arena.nodes[kid]
@@ -296,7 +318,7 @@ func (s *Searcher[S, G]) bestChild() uint32 {
 		}
 		v := k.value(float32(s.options.K))
 		better := v > top || v == top && k.visits > visits
-		if s.options.Criterion == ByVisits {
+		if c == ByVisits {
 			better = k.visits > visits || k.visits == visits && v > top
 		}
 		if better {
