@@ -7,6 +7,7 @@ import (
 	"context"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -73,6 +74,25 @@ func crossed(a, b known, m mix) (x, y known) {
 	born := offspring{children: empty(), rand: rules.NewRand(1)}
 	born.cross(a.dictionary().sortedPairs(), b.dictionary().sortedPairs(), m)
 	return knownOf(born.children[0]), knownOf(born.children[1])
+}
+
+// TestEpsilonFalls checks that an agent explores less after each generation, and that its children continue with that.
+func TestEpsilonFalls(t *testing.T) {
+	c := DefaultAgents("brisca2")
+	c.Games, c.Epsilon, c.Fall = 10, 0.5, 0.03
+	a := newAgentSpecies(&c, cards.Mode{Players: 2})
+	e := a.player().(*explorer)
+	parent := a.firstGeneration(1, nil)[0]
+	for _, want := range []float64{0.5, 0.2, 0} {
+		child, _, work := a.breed(parent, parent, &outcome{}, map[string]int{}, rules.NewRand(1))
+		work()
+		for _, d := range []*dictionary{parent, child} {
+			if e.setIndividual(d, true); math.Abs(e.epsilon-want) > 1e-9 {
+				t.Errorf("epsilon %v, not %v", e.epsilon, want)
+			}
+		}
+		parent = a.applyLessons(child, []rl.Update{{Key: 1}})
+	}
 }
 
 // TestReportedStates checks that the report counts the states of the model, where states with equal
