@@ -21,7 +21,8 @@ type Limits struct {
 	Memory         size.Bytes    // of a bot
 	Upload         size.Bytes    // of an uploaded archive
 	Bots           int           // per person
-	Versions       int           // per person and day
+	Versions       int           // per person and day; a house bot whose options a person is the first to choose counts as one
+	House          int           // house bots whose options people have chosen, in total
 	UnratedMatches int           `toml:"unrated"` // unfinished unrated matches per person
 	Time           time.Duration // longest time that an unrated match may take by its rules
 	Requests       int           // per person and minute, with all tokens together; half of it per address without a token

@@ -216,6 +216,7 @@ func (f *file) resolve() (err error) {
 		checkRange("limits.upload", f.Limits.Upload, oneMiB, tib/64),
 		checkRange("limits.bots", f.Limits.Bots, 1, maxCount),
 		checkRange("limits.versions", f.Limits.Versions, 1, maxCount),
+		checkRange("limits.house", f.Limits.House, 0, maxCount),
 		checkRange("limits.unrated", f.Limits.UnratedMatches, 0, maxCount),
 		checkRange("limits.time", f.Limits.Time, time.Minute, 7*day),
 		checkRange("limits.requests", f.Limits.Requests, 2, maxCount),

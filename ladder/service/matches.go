@@ -32,7 +32,7 @@ func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest)
 	if err := a.CheckScope(ladder.ScopeSubmit, "to ask for a match"); err != nil {
 		return m, err
 	}
-	n, err := s.newMatch(ctx, asked)
+	n, err := s.newMatch(ctx, a, asked)
 	if err != nil {
 		return m, err
 	}
@@ -46,8 +46,8 @@ func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest)
 
 // newMatch turns a request, asked, into a match. If the request names a ladder, the match has the settings of that
 // ladder. If it names a game, the match gets the clock of the first ladder of that game. Store.Matches.Add checks the
-// limits of time, memory and open matches.
-func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.NewMatch, err error) {
+// limits of time, memory and open matches. New house bots with options are those of the actor.
+func (s *Service) newMatch(ctx context.Context, a Actor, asked MatchRequest) (n store.NewMatch, err error) {
 	switch {
 	case (asked.Ladder == "") == (asked.Game == ""):
 		return n, ladder.Errorf(ladder.Invalid, "give one of them", "a match needs either a ladder or a game")
@@ -83,6 +83,9 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 	for _, ref := range asked.Bots {
 		name, number, err := SplitRef(ref)
 		if err != nil {
+			return n, err
+		}
+		if name, err = s.AddHouseBot(ctx, a, name); err != nil {
 			return n, err
 		}
 		v, err := s.FindVersion(ctx, name, number)

@@ -46,6 +46,43 @@ func TestRequestMatchOfAwayBot(t *testing.T) {
 	kit.Must(t, ask())
 }
 
+// TestAddHouseBot checks by which names house bots with options are found, which are refused, and to whom.
+func TestAddHouseBot(t *testing.T) {
+	t.Parallel()
+	w := laddertest.New(t, tiny, store.Options{})
+	w.SyncHouseBots(func(string) string { return strings.Repeat("0", 64) })
+	s := New(Options{Store: w.Store, Config: w.Config})
+	anna := Actor{Person: w.AddPerson("anna", false), Token: ladder.Token{Scope: ladder.ScopeSubmit}}
+	reader := Actor{Person: anna.Person, Token: ladder.Token{Scope: ladder.ScopeRead}}
+	for _, c := range []struct {
+		who        Actor
+		name, want string // the canonical name, or the error
+	}{
+		{Actor{}, "@greedy", "@greedy"},
+		{Actor{}, "nobody", "nobody"},
+		{Actor{}, "@nobody", "@nobody"},
+		{Actor{}, "@greedy:noise=00", "@greedy"},
+		{Actor{}, "@greedy:noise=7", `bot "@greedy:noise=7" has never played here, and only people with an account may add it: sign in, or choose another`},
+		{reader, "@greedy:noise=7", `to choose new options of a house bot needs the scope "submit", this token has "read": use a token of scope submit`},
+		{anna, "@greedy:noise=07", "@greedy:noise=7"},
+		{Actor{}, "@greedy:noise=007", "@greedy:noise=7"},
+		{anna, "@greedy:noise=x", `house bot "greedy:noise=x": option noise cannot be "x": try 0 to 100`},
+		{anna, "@sl:model=/etc/passwd", `house bot "sl:model=/etc/passwd": option model cannot be "/etc/passwd": try built-in`},
+	} {
+		got, err := s.AddHouseBot(t.Context(), c.who, c.name)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+	m, err := s.RequestMatch(t.Context(), anna, MatchRequest{Ladder: "tebes", Bots: []string{"@greedy:noise=9", "@greedy:noise=09"}})
+	if kit.Must(t, err); m.Bots[0] != "@greedy:noise=9" || m.Versions[0] != m.Versions[1] {
+		t.Errorf("the match is of %q", m.Bots)
+	}
+}
+
 // TestRights checks what is permitted to nobody, to a person with a token of each scope, to another person and
 // to an admin.
 func TestRights(t *testing.T) {

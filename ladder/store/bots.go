@@ -17,6 +17,8 @@ type HouseBot struct {
 	Label string   // of its version; it changes when the bot plays differently
 	Hash  string   // SHA-256 of the running program
 	Games []string // games that it can play; nil means all
+
+	maker int64 // ID of the person who was the first to choose its options; 0 if the configuration names it
 }
 
 // SyncHouse stores the house bots, which are part of this program, each with a version that plays. A bot whose label
@@ -56,6 +58,9 @@ func (tx *Tx) syncHouseBot(ctx context.Context, h HouseBot) error {
 		if b, err = tx.AddBot(ctx, nullID(0), h.Name, stamp(tx.now)); err != nil {
 			return err
 		}
+		if err := tx.SetMaker(ctx, nullID(h.maker), b.ID); err != nil {
+			return err
+		}
 	}
 	live, err := tx.liveVersion(ctx, b.ID)
 	if err != nil {
@@ -74,6 +79,42 @@ func (tx *Tx) syncHouseBot(ctx context.Context, h HouseBot) error {
 		return err
 	}
 	return tx.setLive(ctx, v.ID)
+}
+
+// AddHouse adds a house bot with options, such as "@greedy:noise=20", which the person with the given ID is the first to
+// choose. The bot plays at once, as the version of the same bot without options. If the bot exists, AddHouse does
+// nothing. It returns an error if the person would have more than l.Versions new versions in 24 hours, or all people
+// together more than l.House such bots.
+func (s Bots) AddHouse(ctx context.Context, personID int64, name string, l ladder.Limits) error {
+	return s.update(ctx, func(tx *Tx) error {
+		if b, err := tx.BotByName(ctx, name); b.ID != 0 || ifNoRows(err, nil) != nil {
+			return err
+		}
+		plain, _, _ := strings.Cut(name, ":")
+		row, err := tx.LiveVersionOf(ctx, plain)
+		if err != nil {
+			return ifNoRows(err, noBotError(plain))
+		}
+		like, err := version(row)
+		if err != nil {
+			return err
+		}
+		if err := tx.checkNewHouse(ctx, personID, l); err != nil {
+			return err
+		}
+		return tx.syncHouseBot(ctx, HouseBot{Name: name, Label: like.Label, Hash: like.Hash, Games: like.Games, maker: personID})
+	})
+}
+
+func (tx *Tx) checkNewHouse(ctx context.Context, personID int64, l ladder.Limits) error {
+	if err := tx.checkVersionsToday(ctx, personID, l); err != nil {
+		return err
+	}
+	n, err := tx.CountMade(ctx)
+	if err == nil && n >= int64(l.House) {
+		err = conflict("choose one that has been played before", "%d house bots with options are the limit of this server", l.House)
+	}
+	return err
 }
 
 // liveVersion returns the version with which a bot plays at present. Its ID is 0 if the bot has none.

@@ -163,6 +163,52 @@ func TestSyncHouse(t *testing.T) {
 	}
 }
 
+// TestAddHouse checks that a house bot with options plays at once, is made only once, and counts against the limits of
+// the person and of all people together.
+func TestAddHouse(t *testing.T) {
+	// limit: limits.house, limits.versions
+	t.Parallel()
+	c := newCompetition(t)
+	anna, ben := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false)), kit.Get[ladder.Person](t)(c.People.Add(bg, "ben", false))
+	few := ladder.Limits{Versions: 2, House: 3, Bots: 5}
+	add := func(p ladder.Person, name string) error { return c.Bots.AddHouse(bg, p.ID, name, few) }
+	kit.Must(t, add(anna, "@greedy:noise=1"))
+	kit.Must(t, add(anna, "@greedy:noise=1"))
+	kit.Must(t, add(anna, "@greedy:noise=2"))
+	wantError(t, add(anna, "@greedy:noise=3"), ladder.TooMany, "2 versions within a day are the limit: try again in 24 h")
+	_, err := c.Versions.Add(bg, anna.ID, NewVersion{Bot: "own", Bundle: bundleOf(1)}, few)
+	wantError(t, err, ladder.TooMany, "2 versions within a day are the limit: try again in 24 h")
+	wantError(t, add(ben, "@nobody:noise=3"), ladder.NotFound, `bot "@nobody" does not exist: look at the list of bots`)
+	kit.Must(t, add(ben, "@greedy:noise=3"))
+	wantError(t, add(ben, "@greedy:noise=4"), ladder.Conflict, "3 house bots with options are the limit of this server: choose one that has been played before")
+	kit.Must(t, add(ben, "@greedy:noise=1"))
+	v := kit.Get[ladder.Version](t)(c.Versions.FindLive(bg, "@greedy:noise=3"))
+	if v.Label != "1" || v.Hash != bundleOf(0) || !v.IsHouse() {
+		t.Errorf("the bot is %+v", v)
+	}
+	c.clock.skip(25 * time.Hour)
+	few.House = 4
+	kit.Must(t, add(anna, "@greedy:noise=4"))
+	for _, v := range kit.Get[[]ladder.Version](t)(c.Versions.ListLive(bg, 100)) {
+		if strings.Contains(v.Bot, ":") {
+			t.Errorf("the list of bots that are offered has %s", v.Bot)
+		}
+	}
+	for name, want := range map[string]int{"": 0, "noise": 4} {
+		list := kit.Get[[]ListedBot](t)(c.Bots.Search(bg, BotFilter{Name: name}, 0, 100))
+		n := 0
+		for _, b := range list {
+			if strings.Contains(b.Name, ":") {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("the search for %q finds %d of the bots, want %d", name, n, want)
+		}
+	}
+	wantSound(t, c.Store)
+}
+
 // TestStandingsByFit checks that standings are ordered by the fit wherever they are returned, that a rating is
 // provisional until its interval is narrow and the version has met three others, and which bot leads.
 func TestStandingsByFit(t *testing.T) {

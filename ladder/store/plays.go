@@ -323,7 +323,7 @@ func (s Plays) RecordAgainstPeople(ctx context.Context, botID int64) (rules.Reco
 }
 
 // ListLive returns at most n versions that play at present and whose owners are not blocked, in the order in
-// which their bots were added.
+// which their bots were added. It leaves out the house bots that AddHouse has added.
 func (s Versions) ListLive(ctx context.Context, n int) ([]ladder.Version, error) {
 	rows, err := s.read.LiveVersions(ctx, int64(n))
 	if err != nil {

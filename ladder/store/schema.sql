@@ -86,10 +86,13 @@ CREATE TABLE bots (
   withdrawn INTEGER, -- when the owner withdrew it from play, or an admin banned it
   banned    INTEGER, -- when an admin banned it; then its owner cannot bring it back
   ban_reason TEXT NOT NULL DEFAULT '', -- what the admin wrote to the owner
+  made_by   INTEGER REFERENCES people (id), -- who was the first to choose the options of this house bot; NULL for other bots
   CHECK (banned IS NULL OR withdrawn IS NOT NULL),
-  CHECK ((person_id IS NULL) = (name GLOB '@*'))
+  CHECK ((person_id IS NULL) = (name GLOB '@*')),
+  CHECK (made_by IS NULL OR person_id IS NULL)
 ) STRICT;
 CREATE INDEX bots_person ON bots (person_id);
+CREATE INDEX bots_made ON bots (made_by) WHERE made_by IS NOT NULL;
 CREATE INDEX bots_banned ON bots (banned) WHERE banned IS NOT NULL;
 
 CREATE TABLE versions (

@@ -96,18 +96,20 @@ func (tx *Tx) checkNewVersion(ctx context.Context, b queries.Bot, n NewVersion, 
 	if n.Bundle != "" && live.ID != 0 && (live.Bundle == n.Bundle || n.Hash != "" && live.Hash == n.Hash) {
 		return conflict("change something first", "bot %q: nothing has changed: version %d, which is live, has the same files and stays live", b.Name, live.Number)
 	}
-	now := tx.now
-	today, err := tx.CountVersionsSince(ctx, b.PersonID, stamp(now.Add(-versionLimitPeriod)))
-	if err != nil {
+	return tx.checkVersionsToday(ctx, b.PersonID.Int64, l)
+}
+
+// checkVersionsToday returns an error if the person has l.Versions new versions of bots within versionLimitPeriod. A
+// house bot that the person has made counts as one.
+func (tx *Tx) checkVersionsToday(ctx context.Context, personID int64, l ladder.Limits) error {
+	today, err := tx.CountVersionsSince(ctx, nullID(personID), stamp(tx.now.Add(-versionLimitPeriod)))
+	if err != nil || today.Count < int64(l.Versions) {
 		return err
 	}
-	if today.Count >= int64(l.Versions) {
-		wait := moment(today.Oldest).Add(versionLimitPeriod).Sub(now)
-		limit := ladder.Errorf(ladder.TooMany, "", "%d versions within a day are the limit", l.Versions).Try("try again in %.0f h", math.Ceil(wait.Hours()))
-		limit.Retry = wait
-		return limit
-	}
-	return nil
+	wait := moment(today.Oldest).Add(versionLimitPeriod).Sub(tx.now)
+	limit := ladder.Errorf(ladder.TooMany, "", "%d versions within a day are the limit", l.Versions).Try("try again in %.0f h", math.Ceil(wait.Hours()))
+	limit.Retry = wait
+	return limit
 }
 
 // versionLimitPeriod is the length of time in which the number of a person's new versions is limited.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
@@ -38,6 +39,16 @@ func (b Bot) Options() []BotOption {
 	p := new(params)
 	b.newPlayer(p)
 	return p.options
+}
+
+// ServerOptions returns the options of the bot with the values that people may choose on a server. They may choose
+// neither files of the server nor more memory than the default.
+func (b Bot) ServerOptions() []BotOption {
+	options := b.Options()
+	for i := range options {
+		options[i] = options[i].forServer()
+	}
+	return options
 }
 
 // Bots returns every house bot (those that are part of timba). The simple ones come first.
@@ -74,7 +85,7 @@ var (
 // NewPlayer returns a new player for a spec, which is NAME or NAME:key=value,key=value. It returns an error
 // if the bot or an option does not exist, or if a value is not allowed.
 func NewPlayer(spec string) (Player, error) {
-	b, settings, err := parse(spec)
+	b, settings, err := parse(spec, Bot.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -85,33 +96,52 @@ func NewPlayer(spec string) (Player, error) {
 // with default values and lists the others in the order of Bot.Options, so that it is the same for all specs of the
 // same behavior. The error is that of NewPlayer.
 func CanonicalSpec(spec string) (string, error) {
-	b, settings, err := parse(spec)
+	b, settings, err := parse(spec, Bot.Options)
 	if err != nil {
 		return "", err
 	}
-	canonical, separator := b.Name, ":"
-	for i, o := range b.Options() {
-		if value := settings[i].Value; value != o.DefaultText() {
-			canonical += separator + o.Name + "=" + value
+	return b.specOf(settings), nil
+}
+
+// ServerSpec returns the canonical form of spec as CanonicalSpec does, for a bot that somebody chooses on a server. It
+// also returns an error for a value that Bot.ServerOptions does not allow. It opens no file.
+func ServerSpec(spec string) (string, error) {
+	b, settings, err := ParseServerSpec(spec)
+	if err != nil {
+		return "", err
+	}
+	return b.specOf(settings), nil
+}
+
+// specOf returns the canonical spec of the bot with the given settings, which must have all options of the bot.
+func (b Bot) specOf(settings rules.Settings) string {
+	spec, separator := b.Name, ":"
+	for _, o := range b.Options() {
+		if value := settings.Get(o.Name); value != o.DefaultText() {
+			spec += separator + o.Name + "=" + value
 			separator = ","
 		}
 	}
-	return canonical, nil
+	return spec
 }
 
-// parse returns the bot that spec (NAME or NAME:key=value,...) names, and the values of all options of the bot. It
-// returns an error if the bot or an option does not exist, or if a value is not allowed.
-func parse(spec string) (Bot, rules.Settings, error) {
+// ParseServerSpec returns the house bot that spec names and the values of its options. The error is that of ServerSpec.
+func ParseServerSpec(spec string) (Bot, rules.Settings, error) { return parse(spec, Bot.ServerOptions) }
+
+// parse returns the bot that spec (NAME or NAME:key=value,...) names, and the values of all options of the bot.
+// optionsOf returns the options that a spec may set. parse returns an error if the bot or an option does not exist, or
+// if a value is not allowed.
+func parse(spec string, optionsOf func(Bot) []BotOption) (Bot, rules.Settings, error) {
 	name, given, _ := strings.Cut(spec, ":")
 	var all []string
 	for _, b := range Bots() {
 		if b.Name == name {
-			settings, err := b.resolve(spec, given)
+			settings, err := b.resolve(spec, given, optionsOf(b))
 			return b, settings, err
 		}
 		all = append(all, b.Name)
 	}
-	return Bot{}, nil, fmt.Errorf("house bot %q does not exist: try %s", name, strings.Join(all, ", "))
+	return Bot{}, nil, phrase.Errorf("house bot %q does not exist: try %s", name, strings.Join(all, ", "))
 }
 
 // SimpleNames returns the names of the bots that play every game and need almost no time.
@@ -183,10 +213,9 @@ func Run(spec string, in io.Reader, out io.Writer) error {
 	return protocol.Serve(in, out, name, Version, p.Answer)
 }
 
-// resolve parses given, a text such as "key=value,key=value", and returns the values of all options of b. Options
-// that the text omits have their defaults. Errors name spec, the complete text from the user.
-func (b Bot) resolve(spec, given string) (rules.Settings, error) {
-	options := b.Options()
+// resolve parses given, a text such as "key=value,key=value", and returns the values of options, which are those of b.
+// Options that the text omits have their defaults. Errors name spec, the complete text from the user.
+func (b Bot) resolve(spec, given string, options []BotOption) (rules.Settings, error) {
 	settings := make(rules.Settings, len(options))
 	for i, o := range options {
 		settings[i] = rules.Setting{Name: o.Name, Value: o.DefaultText()}
@@ -199,14 +228,14 @@ func (b Bot) resolve(spec, given string) (rules.Settings, error) {
 		key, value, ok := strings.Cut(pair, "=")
 		i := slices.IndexFunc(options, func(o BotOption) bool { return o.Name == key })
 		if i < 0 || !ok {
-			return nil, fmt.Errorf("house bot %q: option %q does not exist: %s", spec, pair, b.tryOptions(options))
+			return nil, phrase.Errorf("house bot %q: option %q does not exist: %s", spec, pair, b.tryOptions(options))
 		}
 		if slices.Contains(set, key) {
-			return nil, fmt.Errorf("house bot %q: option %s cannot be set twice: leave one out", spec, key)
+			return nil, phrase.Errorf("house bot %q: option %s cannot be set twice: leave one out", spec, key)
 		}
 		value, err := options[i].Resolve(value)
 		if err != nil {
-			return nil, fmt.Errorf("house bot %q: %w", spec, err)
+			return nil, phrase.Errorf("house bot %q: %w", spec, err)
 		}
 		settings[i].Value, set = value, append(set, key)
 	}

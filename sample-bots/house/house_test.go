@@ -2,6 +2,8 @@ package house
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +78,44 @@ func TestCanonical(t *testing.T) {
 	}
 	if _, err := CanonicalSpec("champion:level=1,level=8"); err == nil {
 		t.Error("an option is set twice")
+	}
+}
+
+// TestServerSpec checks which specs people may choose on a server: options of all kinds, but no file, even one that is a
+// model, and no more memory than the default.
+func TestServerSpec(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "model.timba")
+	kit.Must(t, os.WriteFile(file, kit.Get[[]byte](t)(modelFiles.ReadFile("models/sl/brisca2.timba")), 0o600))
+	if _, err := CanonicalSpec("sl:model=" + file); err != nil {
+		t.Error(err)
+	}
+	for spec, want := range map[string]string{
+		"tebes-minimax:h=1,depth=03":      "tebes-minimax:depth=3,h=1",
+		"champion:memory=4,time=2000ms":   "champion:time=2s,memory=4",
+		"teeko-lms:weights=published":     "teeko-lms:weights=published",
+		"sl:model=built-in":               "sl",
+		"sl:model=" + file:                `house bot "sl:model=` + file + `": option model cannot be "` + file + `": try built-in`,
+		"champion:memory=65":              `house bot "champion:memory=65": option memory cannot be "65": try 0 to 64`,
+		"tebes-minimax:depth=3,depth=3":   `house bot "tebes-minimax:depth=3,depth=3": option depth cannot be set twice: leave one out`,
+		"greedy:noise=101":                `house bot "greedy:noise=101": option noise cannot be "101": try 0 to 100`,
+		"greedy:noise=1,/etc/passwd":      `house bot "greedy:noise=1,/etc/passwd": option "/etc/passwd" does not exist: try noise=0 (0 to 100)`,
+		"brisca-weighted:gain=" + "NaN":   `house bot "brisca-weighted:gain=NaN": option gain cannot be "NaN": try 0 to 1000`,
+		"podrida-mcts:time=9999h,c=0.250": `house bot "podrida-mcts:time=9999h,c=0.250": option time cannot be "9999h": try 0s for the clock alone, or a time such as 500ms or 4s, at most 1h`,
+	} {
+		got, err := ServerSpec(spec)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q is %q, want %q", spec, got, want)
+		}
+	}
+	for _, b := range Bots() {
+		for _, o := range b.ServerOptions() {
+			if least, most := o.Range(); (least == "") != (most == "") || !o.IsText() && (least == "") != (o.Values != nil) {
+				t.Errorf("%s: the range of %s is %q to %q", b.Name, o.Name, least, most)
+			}
+		}
 	}
 }
 

@@ -39,6 +39,7 @@ func modelOption(of string) BotOption {
 			}
 			return err
 		},
+		isFile: true,
 	}}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/search"
 	"github.com/timba-arena/timba/sample-bots/search/mcts"
@@ -23,6 +24,8 @@ type valueKind struct {
 	allowedText string                      // the allowed values, for people
 	canonical   func(string) (string, bool) // returns the canonical form, or false if the value is not allowed
 	check       func(string) error          // returns why an allowed value cannot be used; may be nil
+	isFile      bool                        // whether a value other than the default is the path of a file
+	least, most string                      // the smallest and the greatest value; "" if the values have no order
 }
 
 // AllowedText describes the allowed values for people, such as "0 to 100".
@@ -45,7 +48,37 @@ func (o BotOption) Resolve(value string) (string, error) {
 		}
 		return text, nil
 	}
-	return "", fmt.Errorf("option %s cannot be %q: try %s", o.Name, value, o.AllowedText())
+	return "", phrase.Errorf("option %s cannot be %q: try %s", o.Name, value, o.AllowedText())
+}
+
+// IsText reports whether the value is neither one of listed words nor a whole number.
+func (o BotOption) IsText() bool { return o.kind != nil }
+
+// Range returns the smallest and the greatest value of an option whose value is a number or a duration. For other
+// options it returns two empty texts.
+func (o BotOption) Range() (least, most string) {
+	switch {
+	case o.kind != nil:
+		return o.kind.least, o.kind.most
+	case o.Values != nil:
+		return "", ""
+	}
+	return strconv.Itoa(o.Min), strconv.Itoa(o.Max)
+}
+
+// memoryOption is the name of the option that limits the memory of a search, in MiB.
+const memoryOption = "memory"
+
+// forServer returns the option with the values that people may choose on a server: no file of the server, and at most
+// the default memory, because a server reserves no more for a house bot.
+func (o BotOption) forServer() BotOption {
+	switch {
+	case o.kind != nil && o.kind.isFile:
+		return BotOption{Option: o.Option}
+	case o.Name == memoryOption:
+		o.Max = o.Default
+	}
+	return o
 }
 
 // params gives the values of a bot's options to the bot's constructor. The constructor defines which options the
@@ -81,7 +114,7 @@ func (p *params) readInt(name string, low, high, normal int, help string) int {
 // readFloat declares an option whose value is a number from low to high, and returns its value. normal is the
 // default.
 func (p *params) readFloat(name string, low, high, normal float64, help string) float64 {
-	k := &valueKind{allowedText: fmt.Sprintf("%v to %v", low, high), canonical: func(text string) (string, bool) {
+	k := &valueKind{allowedText: fmt.Sprintf("%v to %v", low, high), least: formatFloat(low), most: formatFloat(high), canonical: func(text string) (string, bool) {
 		x, err := strconv.ParseFloat(text, 64)
 		return formatFloat(x + 0), err == nil && x >= low && x <= high // -0 becomes 0
 	}}
@@ -94,7 +127,7 @@ func formatFloat(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) 
 const maxThinkTime = time.Hour
 
 // durationKind allows durations from 0 to one hour.
-var durationKind = &valueKind{allowedText: "0s for the clock alone, or a time such as 500ms or 4s, at most 1h", canonical: func(text string) (string, bool) {
+var durationKind = &valueKind{allowedText: "0s for the clock alone, or a time such as 500ms or 4s, at most 1h", least: "0s", most: "1h", canonical: func(text string) (string, bool) {
 	d, err := time.ParseDuration(text)
 	return d.String(), err == nil && d >= 0 && d <= maxThinkTime
 }}
@@ -107,7 +140,7 @@ func (p *params) readSearch(think string) (l limits, memory int) {
 	l.time, _ = time.ParseDuration(p.readOption(BotOption{o, durationKind})) // checked by Resolve
 	l.nodes = uint64(p.readInt("nodes", 0, 1_000_000_000, 0, "positions or iterations for a move, 0 for no limit"))
 	l.lateness = initialLateness
-	return l, p.readInt("memory", 0, 4096, search.DefaultArena>>20, "MiB of the search's table or tree") << 20
+	return l, p.readInt(memoryOption, 0, 4096, search.DefaultArena>>20, "MiB of the search's table or tree") << 20
 }
 
 // criteria has the rules by which a tree search chooses its move, by the values of the option best.

@@ -19,6 +19,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/messages"
 )
 
@@ -141,7 +142,7 @@ func collectFormats(p *source.Package, called map[string]string, constants map[s
 func TestPhrasesOfCode(t *testing.T) {
 	all := kit.Get[[]*messages.Language](t)(messages.All())
 	called, used := map[string]string{}, map[string]bool{}
-	for _, dir := range []string{"internal/tomltext", "rules", "referee", "ladder", "web"} {
+	for _, dir := range []string{"internal/tomltext", "rules", "referee", "ladder", "web", "sample-bots/house"} {
 		for _, p := range kit.Get[[]*source.Package](t)(source.Load("../../" + dir)) {
 			for _, f := range p.Files {
 				f.Path = dir + "/" + f.Path
@@ -164,6 +165,13 @@ func TestPhrasesOfCode(t *testing.T) {
 	for _, l := range config.Default().Ladders {
 		_, rules, _ := strings.Cut(l.Title, ", ")
 		used[l.Title], used[rules] = true, true
+	}
+	for _, b := range house.Bots() {
+		for _, o := range b.ServerOptions() {
+			if used[o.Help] = true; all[1].Phrases[o.Help] == "" && (o.Values == nil || len(o.Values) > 1) {
+				t.Errorf("@%s: the help of the option %s is not translated: %q", b.Name, o.Name, o.Help)
+			}
+		}
 	}
 	for format := range all[1].Phrases {
 		if !used[format] {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -23,7 +24,12 @@ func (s *Server) prepare(ctx context.Context) error {
 	if err := s.Store.Ladders.Sync(ctx, s.Config.Ladders); err != nil {
 		return err
 	}
-	bots, err := houseBots(ctx, s.Config)
+	isHouse := true
+	known, err := s.Store.Bots.List(ctx, &isHouse, 0, math.MaxInt32)
+	if err != nil {
+		return err
+	}
+	bots, err := houseBots(ctx, s.Config, known)
 	if err != nil {
 		return err
 	}
@@ -48,15 +54,24 @@ func (s *Server) prepare(ctx context.Context) error {
 	return err
 }
 
-// houseBots returns the house bots, which are part of timba, of all ladders in c, and the house bots that people can
-// choose as opponents.
-func houseBots(ctx context.Context, c *config.Config) (bots []store.HouseBot, err error) {
+// houseBots returns the house bots, which are part of timba, that people can choose: all of them without options, the
+// levels of the champion, those of the ladders in c, and those with options that people have chosen before. known are
+// the house bots of earlier runs.
+func houseBots(ctx context.Context, c *config.Config, known []ladder.Bot) (bots []store.HouseBot, err error) {
 	var names []string
 	for _, l := range c.Ladders {
 		names = append(names, l.House...)
 	}
 	for _, l := range house.Levels() {
 		names = append(names, "@"+l.Spec)
+	}
+	for _, b := range house.Bots() {
+		names = append(names, "@"+b.Name)
+	}
+	for _, b := range known {
+		if spec := strings.TrimPrefix(b.Name, "@"); spec == serverSpec(spec) {
+			names = append(names, b.Name)
+		}
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
@@ -67,6 +82,15 @@ func houseBots(ctx context.Context, c *config.Config) (bots []store.HouseBot, er
 		bots = append(bots, store.HouseBot{Name: name, Label: house.Version, Hash: p.Hash, Games: house.Games(strings.TrimPrefix(name, "@"))})
 	}
 	return bots, nil
+}
+
+// serverSpec returns the canonical form of the spec of a house bot, or "" if people cannot choose that bot.
+func serverSpec(spec string) string {
+	canonical, err := house.ServerSpec(spec)
+	if err != nil {
+		return "" // it is of another version of timba, or has a file
+	}
+	return canonical
 }
 
 const adminName = "admin"

@@ -122,7 +122,7 @@ func Check(ctx context.Context, o Options) (notice string, err error) {
 	if _, _, err := net.SplitHostPort(o.HTTP.Listen); err != nil {
 		return "", listenError(o.HTTP.Listen, "--listen", err)
 	}
-	if _, err := houseBots(ctx, o.Config); err != nil {
+	if _, err := houseBots(ctx, o.Config, nil); err != nil {
 		return "", err
 	}
 	if _, err := os.Stat(o.Dir.Database()); errors.Is(err, fs.ErrNotExist) { // the first start makes it

@@ -41,6 +41,7 @@ type botPage struct {
 	People       rules.Record // the record of the bot against people
 	Plays        []ladder.PlayAgainstBot
 	Messages     []ladder.Message
+	Options      []botOption // those of a house bot that people can choose
 	Links        links
 }
 
@@ -71,12 +72,22 @@ func (p botPage) EditedVersion() int {
 	return 0
 }
 
-func (s *Site) getBot(v *visit, b ladder.Bot) error { return s.showBot(v, b, nil) }
+func (s *Site) getBot(v *visit, b ladder.Bot) error {
+	to := v.query().Choice(toField, toPlay, toMatch)
+	if to == "" {
+		return s.showBot(v, b, nil)
+	}
+	address, err := s.formAddress(v, b, to)
+	if err != nil {
+		return s.showBot(v, b, err)
+	}
+	return v.redirect(address)
+}
 
 // showBot shows the page of a bot. If refused is not nil, it is the error of an action on this page, which the page
 // then shows.
 func (s *Site) showBot(v *visit, b ladder.Bot, refused error) error {
-	page := botPage{Bot: b, IsOwner: v.Owns(b.PersonID), Links: v.publicLinks(b.Name)}
+	page := botPage{Bot: b, IsOwner: v.Owns(b.PersonID), Links: v.publicLinks(b.Name), Options: botOptions(v, b)}
 	var err error
 	if page.Owner, err = s.ownerName(v, b); err != nil {
 		return err

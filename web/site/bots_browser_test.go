@@ -35,6 +35,7 @@ func TestBotPagesInBrowser(t *testing.T) {
 	look("bot", "/bots/lola")
 	look("bot-quiet", "/bots/quiet?ladder=teams")
 	look("bot-waits", "/bots/waits")
+	look("bot-options", "/bots/@greedy:noise=20")
 	look("version", "/bots/lola/versions/2")
 	look("versions", "/bots/lola/versions")
 	look("person", "/people/ada")

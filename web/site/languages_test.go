@@ -120,7 +120,7 @@ func TestNoEnglishLeft(t *testing.T) {
 	s.PlayEach(1)
 	queue := []string{
 		"/nothing", "/bots/nobody", "/bots?who=robots", "/bots?before=0", "/bots?ladder=chess", "/bots?q=zzz", "/matches/99", "/matches/x", "/games/7777", "/ladders/chess", "/people/nobody", "/docs/nothing",
-		"/search?q=zzzz", "/search?q=brisca", "/search?q=a", "/rules/chess", "/submissions/99", "/ladders/brisca?q=zzz", "/bots/lola/versions/9", "/bots/lola/versions?before=1", "/matches/new?bot=lola", "/matches?bot=nobody",
+		"/search?q=zzzz", "/search?q=brisca", "/search?q=a", "/rules/chess", "/submissions/99", "/ladders/brisca?q=zzz", "/bots/lola/versions/9", "/bots/lola/versions?before=1", "/matches/new?bot=lola", "/matches?bot=nobody", "/bots/@greedy?set-noise=101&to=play",
 	}
 	for _, path := range matchStates(s) {
 		queue = append(queue, path)
@@ -233,7 +233,7 @@ var refusedForms = map[string][]string{
 	"/account/people/reset":           {"name=nobody"},
 	"/people/nobody/sign-in":          {""},
 	"/people/nobody/remove":           {""},
-	"/matches/new":                    {"ladder=brisca&bot=&deals=x", "ladder=brisca&bot=nobody&bot=@greedy", "ladder=chess&bot=a&bot=b", "ladder=brisca&bot=lola&bot=lola", "ladder=brisca&bot=lola", "ladder=brisca&bot=lola&bot=@greedy&deals=100000"},
+	"/matches/new":                    {"ladder=brisca&bot=&deals=x", "ladder=brisca&bot=nobody&bot=@greedy", "ladder=chess&bot=a&bot=b", "ladder=brisca&bot=lola&bot=lola", "ladder=brisca&bot=lola", "ladder=brisca&bot=lola&bot=@greedy&deals=100000", "ladder=brisca&bot=@greedy&bot=@greedy:noise=x"},
 	"/bots/lola/use":                  {"version=x", "version=9", "version=2"},
 	"/bots/nobody/withdraw":           {""},
 	"/bots/nobody/restore":            {""},

@@ -41,7 +41,7 @@ func (s *Site) showNewMatch(v *visit, page newMatchPage, refused error) (err err
 }
 
 func (s *Site) postNewMatch(v *visit) error {
-	page := newMatchPage{Ladder: v.field("ladder"), Picks: strings.FieldsFunc(strings.Join(v.r.PostForm["bot"], " "), isNameSeparator), Deals: v.field("deals")}
+	page := newMatchPage{Ladder: v.field("ladder"), Picks: splitNames(strings.Join(v.r.PostForm["bot"], " ")), Deals: v.field("deals")}
 	deals, err := strconv.Atoi(cmp.Or(page.Deals, "0"))
 	if err != nil {
 		err = ladder.Errorf(ladder.Invalid, "", "deals cannot be %q", ladder.Clip(page.Deals))
@@ -54,6 +54,19 @@ func (s *Site) postNewMatch(v *visit) error {
 		return s.showNewMatch(v, page, err)
 	}
 	return v.redirect("/matches/" + strconv.FormatInt(m.ID, 10))
+}
+
+// splitNames returns the names of bots in a text, which spaces and commas separate. A comma before a word such as
+// "depth=3" belongs to the options of a house bot.
+func splitNames(text string) (names []string) {
+	for _, word := range strings.FieldsFunc(text, isNameSeparator) {
+		if last := len(names) - 1; last >= 0 && strings.Contains(names[last], ":") && strings.Contains(word, "=") && word[0] != '@' {
+			names[last] += "," + word
+		} else {
+			names = append(names, word)
+		}
+	}
+	return names
 }
 
 // isNameSeparator reports whether r separates names of bots in a form field: a comma or a space.

@@ -2,6 +2,7 @@ package site
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"html/template"
 	"math/rand/v2"
@@ -228,6 +229,11 @@ func (s *Site) postPlay(v *visit) error {
 	if err == nil {
 		err = s.reserveSeats(v, &c)
 	}
+	for i := range c.OtherPlayers {
+		if err == nil {
+			c.OtherPlayers[i], err = s.Service.AddHouseBot(v.ctx(), v.Actor, c.OtherPlayers[i])
+		}
+	}
 	if err == nil {
 		t, key, err = s.Play.Open(v.ctx(), v.Actor, c)
 	}
@@ -326,14 +332,10 @@ func (f frame) PlayRefusal() string {
 	return ""
 }
 
-// listBots adds to page all bots that play the game and run on the server. If form.Bot is not among them,
-// listBots sets it to the house bot (part of timba) of the middle level of difficulty, or to @random if the game
+// listBots adds to page the bots of offeredVersions that play the game and run on the server. If form.Bot is not among
+// them, listBots sets it to the house bot (part of timba) of the middle level of difficulty, or to @random if the game
 // has no levels.
 func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
-	versions, err := s.Store.Versions.ListLive(v.ctx(), maxPlayBots)
-	if err != nil {
-		return err
-	}
 	chosen, middle, anchor, invited := "", "", "", ""
 	if name := challengedName(form.Bot); form.Bot == play.Invited || form.Bot == anyPerson {
 		invited = form.Bot
@@ -343,22 +345,9 @@ func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 	if form.Bot == otherBot {
 		form.Bot = form.Other
 	}
-	if len(versions) == maxPlayBots { // some bots may be missing; these must not
-		needed := []string{form.Bot, form.Bot2, form.Bot3, ladder.Anchor}
-		for _, l := range house.Levels() {
-			needed = append(needed, "@"+l.Spec)
-		}
-		for _, name := range needed {
-			if slices.ContainsFunc(versions, func(b ladder.Version) bool { return b.Bot == name }) {
-				continue
-			}
-			b, err := s.Store.Versions.FindLive(v.ctx(), name)
-			if err == nil {
-				versions = append(versions, b)
-			} else if ladder.CodeOf(err) != ladder.NotFound {
-				return err
-			}
-		}
+	versions, err := s.offeredVersions(v.ctx(), form)
+	if err != nil {
+		return err
 	}
 	for _, b := range versions {
 		if !rules.ClaimsGame(b.Games, form.Game) || b.Remote {
@@ -390,6 +379,48 @@ func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 		form.Bot, form.Other = otherBot, form.Bot
 	}
 	return nil
+}
+
+// offeredVersions returns the versions of the bots that the form offers, for all games. They are the versions that play,
+// at most maxPlayBots, and in any case those of the form's bots, of the levels and of @random. It changes the names of
+// the form's house bots to the canonical ones. A house bot whose options nobody has chosen before has a version without
+// an ID.
+func (s *Site) offeredVersions(ctx context.Context, form *playForm) ([]ladder.Version, error) {
+	versions, err := s.Store.Versions.ListLive(ctx, maxPlayBots)
+	if err != nil {
+		return nil, err
+	}
+	isOffered := func(name string) bool {
+		return slices.ContainsFunc(versions, func(b ladder.Version) bool { return b.Bot == name })
+	}
+	needed := []string{form.Bot, form.Bot2, form.Bot3, ladder.Anchor}
+	for _, l := range house.Levels() {
+		needed = append(needed, "@"+l.Spec)
+	}
+	for _, name := range needed {
+		if isOffered(name) {
+			continue
+		}
+		b, err := s.Store.Versions.FindLive(ctx, name)
+		if err == nil {
+			versions = append(versions, b)
+		} else if ladder.CodeOf(err) != ladder.NotFound {
+			return nil, err
+		}
+	}
+	for _, bot := range []*string{&form.Bot, &form.Bot2, &form.Bot3} {
+		spec, isHouse := strings.CutPrefix(*bot, "@")
+		if !isHouse || !strings.Contains(spec, ":") || isOffered(*bot) {
+			continue
+		}
+		if spec, err = house.ServerSpec(spec); err != nil {
+			continue // opening the table reports the error
+		}
+		if *bot = "@" + spec; !isOffered(*bot) {
+			versions = append(versions, ladder.Version{Bot: *bot, Games: house.Games(spec)})
+		}
+	}
+	return versions, nil
 }
 
 // settingsOf returns the settings of game g with the given options, or nil if the options are not valid.

@@ -622,7 +622,9 @@ func TestPlayBounds(t *testing.T) {
 	for form, want := range map[string]string{
 		"game=chess&bot=@random&seat=0":                "chess",
 		"game=brisca&bot=@nobody&seat=0":               "does not exist",
-		"game=brisca&bot=@champion:level%3D9&seat=0":   "does not exist",
+		"game=brisca&bot=@champion:level%3D9&seat=0":   "option level cannot be &#34;9&#34;: try 1 to 8",
+		"game=brisca&bot=@sl:model%3D/x&seat=0":        "option model cannot be &#34;/x&#34;: try built-in",
+		"game=teeko&bot=@greedy:noise%3D1&seat=0":      "only people with an account may add it",
 		"game=brisca&seat=0":                           "nobody to play against",
 		"game=brisca&bot=@random&seat=2":               "seat 2 does not exist",
 		"game=brisca&bot=other&other=@nobody&seat=0":   "does not exist",

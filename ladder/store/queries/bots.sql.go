@@ -11,7 +11,7 @@ import (
 )
 
 const addBot = `-- name: AddBot :one
-INSERT INTO bots (person_id, name, created) VALUES (?, ?, ?) RETURNING id, person_id, name, created, withdrawn, banned, ban_reason
+INSERT INTO bots (person_id, name, created) VALUES (?, ?, ?) RETURNING id, person_id, name, created, withdrawn, banned, ban_reason, made_by
 `
 
 func (q *Queries) AddBot(ctx context.Context, personID sql.NullInt64, name string, created int64) (Bot, error) {
@@ -25,6 +25,7 @@ func (q *Queries) AddBot(ctx context.Context, personID sql.NullInt64, name strin
 		&i.Withdrawn,
 		&i.Banned,
 		&i.BanReason,
+		&i.MadeBy,
 	)
 	return i, err
 }
@@ -68,7 +69,7 @@ func (q *Queries) AddVersion(ctx context.Context, arg AddVersionParams) (int64, 
 }
 
 const bannedBots = `-- name: BannedBots :many
-SELECT id, person_id, name, created, withdrawn, banned, ban_reason FROM bots WHERE banned IS NOT NULL ORDER BY banned DESC LIMIT ?
+SELECT id, person_id, name, created, withdrawn, banned, ban_reason, made_by FROM bots WHERE banned IS NOT NULL ORDER BY banned DESC LIMIT ?
 `
 
 func (q *Queries) BannedBots(ctx context.Context, limit int64) ([]Bot, error) {
@@ -88,6 +89,7 @@ func (q *Queries) BannedBots(ctx context.Context, limit int64) ([]Bot, error) {
 			&i.Withdrawn,
 			&i.Banned,
 			&i.BanReason,
+			&i.MadeBy,
 		); err != nil {
 			return nil, err
 		}
@@ -113,7 +115,7 @@ func (q *Queries) BeginStage(ctx context.Context, versionID int64, name string, 
 }
 
 const bot = `-- name: Bot :one
-SELECT id, person_id, name, created, withdrawn, banned, ban_reason FROM bots WHERE id = ?
+SELECT id, person_id, name, created, withdrawn, banned, ban_reason, made_by FROM bots WHERE id = ?
 `
 
 func (q *Queries) Bot(ctx context.Context, id int64) (Bot, error) {
@@ -127,12 +129,13 @@ func (q *Queries) Bot(ctx context.Context, id int64) (Bot, error) {
 		&i.Withdrawn,
 		&i.Banned,
 		&i.BanReason,
+		&i.MadeBy,
 	)
 	return i, err
 }
 
 const botByName = `-- name: BotByName :one
-SELECT id, person_id, name, created, withdrawn, banned, ban_reason FROM bots WHERE name = ?
+SELECT id, person_id, name, created, withdrawn, banned, ban_reason, made_by FROM bots WHERE name = ?
 `
 
 func (q *Queries) BotByName(ctx context.Context, name string) (Bot, error) {
@@ -146,12 +149,13 @@ func (q *Queries) BotByName(ctx context.Context, name string) (Bot, error) {
 		&i.Withdrawn,
 		&i.Banned,
 		&i.BanReason,
+		&i.MadeBy,
 	)
 	return i, err
 }
 
 const botsAfter = `-- name: BotsAfter :many
-SELECT id, person_id, name, created, withdrawn, banned, ban_reason FROM bots WHERE id > ?1
+SELECT id, person_id, name, created, withdrawn, banned, ban_reason, made_by FROM bots WHERE id > ?1
   AND (CAST(?2 AS INTEGER) < 0 OR (person_id IS NULL) = CAST(?2 AS INTEGER)) ORDER BY id LIMIT ?3
 `
 
@@ -172,6 +176,7 @@ func (q *Queries) BotsAfter(ctx context.Context, after int64, house int64, n int
 			&i.Withdrawn,
 			&i.Banned,
 			&i.BanReason,
+			&i.MadeBy,
 		); err != nil {
 			return nil, err
 		}
@@ -187,7 +192,7 @@ func (q *Queries) BotsAfter(ctx context.Context, after int64, house int64, n int
 }
 
 const botsOfAfter = `-- name: BotsOfAfter :many
-SELECT id, person_id, name, created, withdrawn, banned, ban_reason FROM bots WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?
+SELECT id, person_id, name, created, withdrawn, banned, ban_reason, made_by FROM bots WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?
 `
 
 func (q *Queries) BotsOfAfter(ctx context.Context, personID sql.NullInt64, iD int64, limit int64) ([]Bot, error) {
@@ -207,6 +212,7 @@ func (q *Queries) BotsOfAfter(ctx context.Context, personID sql.NullInt64, iD in
 			&i.Withdrawn,
 			&i.Banned,
 			&i.BanReason,
+			&i.MadeBy,
 		); err != nil {
 			return nil, err
 		}
@@ -291,9 +297,23 @@ func (q *Queries) CountKept(ctx context.Context, botID int64) (CountKeptRow, err
 	return i, err
 }
 
+const countMade = `-- name: CountMade :one
+SELECT count(*) FROM bots WHERE made_by IS NOT NULL
+`
+
+func (q *Queries) CountMade(ctx context.Context) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countMade)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countVersionsSince = `-- name: CountVersionsSince :one
-SELECT count(*), CAST(coalesce(min(versions.created), 0) AS INTEGER) AS oldest
-FROM bots JOIN versions ON versions.bot_id = bots.id WHERE bots.person_id = ? AND versions.created > ?
+SELECT count(*), CAST(coalesce(min(created), 0) AS INTEGER) AS oldest FROM (
+  SELECT versions.created FROM bots JOIN versions ON versions.bot_id = bots.id
+  WHERE bots.person_id = ?1 AND versions.created > ?2
+  UNION ALL
+  SELECT bots.created FROM bots WHERE bots.made_by = ?1 AND bots.created > ?2)
 `
 
 type CountVersionsSinceRow struct {
@@ -301,8 +321,10 @@ type CountVersionsSinceRow struct {
 	Oldest int64
 }
 
-func (q *Queries) CountVersionsSince(ctx context.Context, personID sql.NullInt64, created int64) (CountVersionsSinceRow, error) {
-	row := q.db.QueryRowContext(ctx, countVersionsSince, personID, created)
+// The versions of a person's bots and the house bots that the person has made since a given time, and when the first of
+// them was added.
+func (q *Queries) CountVersionsSince(ctx context.Context, personID sql.NullInt64, since int64) (CountVersionsSinceRow, error) {
+	row := q.db.QueryRowContext(ctx, countVersionsSince, personID, since)
 	var i CountVersionsSinceRow
 	err := row.Scan(&i.Count, &i.Oldest)
 	return i, err
@@ -382,7 +404,7 @@ func (q *Queries) ForgetVersions(ctx context.Context, botID int64) error {
 }
 
 const houseBots = `-- name: HouseBots :many
-SELECT id, person_id, name, created, withdrawn, banned, ban_reason FROM bots WHERE person_id IS NULL ORDER BY id
+SELECT id, person_id, name, created, withdrawn, banned, ban_reason, made_by FROM bots WHERE person_id IS NULL ORDER BY id
 `
 
 func (q *Queries) HouseBots(ctx context.Context) ([]Bot, error) {
@@ -402,6 +424,7 @@ func (q *Queries) HouseBots(ctx context.Context) ([]Bot, error) {
 			&i.Withdrawn,
 			&i.Banned,
 			&i.BanReason,
+			&i.MadeBy,
 		); err != nil {
 			return nil, err
 		}
@@ -767,6 +790,15 @@ func (q *Queries) SetBuilt(ctx context.Context, arg SetBuiltParams) error {
 		arg.Needs,
 		arg.ID,
 	)
+	return err
+}
+
+const setMaker = `-- name: SetMaker :exec
+UPDATE bots SET made_by = ? WHERE id = ?
+`
+
+func (q *Queries) SetMaker(ctx context.Context, madeBy sql.NullInt64, iD int64) error {
+	_, err := q.db.ExecContext(ctx, setMaker, madeBy, iD)
 	return err
 }
 

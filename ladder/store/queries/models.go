@@ -27,6 +27,7 @@ type Bot struct {
 	Withdrawn sql.NullInt64
 	Banned    sql.NullInt64
 	BanReason string
+	MadeBy    sql.NullInt64
 }
 
 type Change struct {

@@ -3,12 +3,13 @@
 
 -- name: ListBots :many
 -- Bots with an ID below a given one, the last one first, with the live version or, if none is live, the last one. If a
--- ladder is given, only bots that play on it.
+-- ladder is given, only bots that play on it. House bots that people have made are left out unless a name is given.
 SELECT sqlc.embed(bots), coalesce(people.name, '') AS owner, versions.number, versions.state, versions.language, versions.label
 FROM bots
 JOIN versions ON versions.id = (SELECT v.id FROM versions AS v WHERE v.bot_id = bots.id ORDER BY v.state = 'live' DESC, v.number DESC LIMIT 1)
 LEFT JOIN people ON people.id = bots.person_id
 WHERE bots.id < CAST(sqlc.arg(before) AS INTEGER)
+  AND (CAST(sqlc.arg(name) AS TEXT) <> '' OR bots.made_by IS NULL)
   AND (CAST(sqlc.arg(name) AS TEXT) = '' OR instr(bots.name, CAST(sqlc.arg(name) AS TEXT)) > 0 OR instr(people.handle, CAST(sqlc.arg(name) AS TEXT)) > 0)
   AND (CAST(sqlc.arg(house) AS INTEGER) < 0 OR (bots.person_id IS NULL) = CAST(sqlc.arg(house) AS INTEGER))
   AND (CAST(sqlc.arg(language) AS TEXT) = '' OR versions.language = CAST(sqlc.arg(language) AS TEXT))

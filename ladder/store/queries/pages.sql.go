@@ -11,7 +11,7 @@ import (
 )
 
 const botsOfBefore = `-- name: BotsOfBefore :many
-SELECT bots.id, bots.person_id, bots.name, bots.created, bots.withdrawn, bots.banned, bots.ban_reason, versions.number, versions.state, versions.language, versions.label
+SELECT bots.id, bots.person_id, bots.name, bots.created, bots.withdrawn, bots.banned, bots.ban_reason, bots.made_by, versions.number, versions.state, versions.language, versions.label
 FROM bots
 JOIN versions ON versions.id = (SELECT v.id FROM versions AS v WHERE v.bot_id = bots.id ORDER BY v.state = 'live' DESC, v.number DESC LIMIT 1)
 WHERE bots.person_id = ? AND bots.id < ? ORDER BY bots.id DESC LIMIT ?
@@ -42,6 +42,7 @@ func (q *Queries) BotsOfBefore(ctx context.Context, personID sql.NullInt64, iD i
 			&i.Bot.Withdrawn,
 			&i.Bot.Banned,
 			&i.Bot.BanReason,
+			&i.Bot.MadeBy,
 			&i.Number,
 			&i.State,
 			&i.Language,
@@ -216,11 +217,12 @@ func (q *Queries) LastPlaced(ctx context.Context, botID int64) (int64, error) {
 
 const listBots = `-- name: ListBots :many
 
-SELECT bots.id, bots.person_id, bots.name, bots.created, bots.withdrawn, bots.banned, bots.ban_reason, coalesce(people.name, '') AS owner, versions.number, versions.state, versions.language, versions.label
+SELECT bots.id, bots.person_id, bots.name, bots.created, bots.withdrawn, bots.banned, bots.ban_reason, bots.made_by, coalesce(people.name, '') AS owner, versions.number, versions.state, versions.language, versions.label
 FROM bots
 JOIN versions ON versions.id = (SELECT v.id FROM versions AS v WHERE v.bot_id = bots.id ORDER BY v.state = 'live' DESC, v.number DESC LIMIT 1)
 LEFT JOIN people ON people.id = bots.person_id
 WHERE bots.id < CAST(?1 AS INTEGER)
+  AND (CAST(?2 AS TEXT) <> '' OR bots.made_by IS NULL)
   AND (CAST(?2 AS TEXT) = '' OR instr(bots.name, CAST(?2 AS TEXT)) > 0 OR instr(people.handle, CAST(?2 AS TEXT)) > 0)
   AND (CAST(?3 AS INTEGER) < 0 OR (bots.person_id IS NULL) = CAST(?3 AS INTEGER))
   AND (CAST(?4 AS TEXT) = '' OR versions.language = CAST(?4 AS TEXT))
@@ -250,7 +252,7 @@ type ListBotsRow struct {
 // Queries of the pages about bots and people. Each reads a bounded number of rows, except a search for names: if it
 // finds nothing, it has read a whole index.
 // Bots with an ID below a given one, the last one first, with the live version or, if none is live, the last one. If a
-// ladder is given, only bots that play on it.
+// ladder is given, only bots that play on it. House bots that people have made are left out unless a name is given.
 func (q *Queries) ListBots(ctx context.Context, arg ListBotsParams) ([]ListBotsRow, error) {
 	rows, err := q.db.QueryContext(ctx, listBots,
 		arg.Before,
@@ -275,6 +277,7 @@ func (q *Queries) ListBots(ctx context.Context, arg ListBotsParams) ([]ListBotsR
 			&i.Bot.Withdrawn,
 			&i.Bot.Banned,
 			&i.Bot.BanReason,
+			&i.Bot.MadeBy,
 			&i.Owner,
 			&i.Number,
 			&i.State,

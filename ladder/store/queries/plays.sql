@@ -117,9 +117,10 @@ SELECT sqlc.embed(person_ratings), people.name FROM person_ratings CROSS JOIN pe
 WHERE game = ? AND people.blocked IS NULL ORDER BY provisional, rating DESC, person_id LIMIT ? OFFSET ?;
 
 -- name: LiveVersions :many
--- The live versions of bots that are not withdrawn and whose owners are not blocked.
+-- The live versions of bots that are not withdrawn and whose owners are not blocked, without the house bots that people
+-- have made.
 SELECT version_rows.* FROM version_rows CROSS JOIN bots ON bots.id = version_rows.bot_id LEFT JOIN people ON people.id = bots.person_id
-WHERE version_rows.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL
+WHERE version_rows.state = 'live' AND bots.withdrawn IS NULL AND bots.made_by IS NULL AND people.blocked IS NULL
 ORDER BY version_rows.bot_id LIMIT ?;
 
 -- name: LiveVersionOf :one

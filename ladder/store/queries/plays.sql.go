@@ -281,11 +281,12 @@ func (q *Queries) LiveVersionOf(ctx context.Context, name string) (VersionRow, e
 
 const liveVersions = `-- name: LiveVersions :many
 SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.needs, version_rows.unplayable, version_rows.name, version_rows.person_id FROM version_rows CROSS JOIN bots ON bots.id = version_rows.bot_id LEFT JOIN people ON people.id = bots.person_id
-WHERE version_rows.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL
+WHERE version_rows.state = 'live' AND bots.withdrawn IS NULL AND bots.made_by IS NULL AND people.blocked IS NULL
 ORDER BY version_rows.bot_id LIMIT ?
 `
 
-// The live versions of bots that are not withdrawn and whose owners are not blocked.
+// The live versions of bots that are not withdrawn and whose owners are not blocked, without the house bots that people
+// have made.
 func (q *Queries) LiveVersions(ctx context.Context, limit int64) ([]VersionRow, error) {
 	rows, err := q.db.QueryContext(ctx, liveVersions, limit)
 	if err != nil {
