@@ -102,11 +102,20 @@ func (tx *Tx) checkNewVersion(ctx context.Context, b queries.Bot, n NewVersion, 
 // checkVersionsToday returns an error if the person has l.Versions new versions of bots within versionLimitPeriod. A
 // house bot that the person has made counts as one.
 func (tx *Tx) checkVersionsToday(ctx context.Context, personID int64, l ladder.Limits) error {
-	today, err := tx.CountVersionsSince(ctx, nullID(personID), stamp(tx.now.Add(-versionLimitPeriod)))
-	if err != nil || today.Count < int64(l.Versions) {
+	since := stamp(tx.now.Add(-versionLimitPeriod))
+	today, err := tx.CountVersionsSince(ctx, nullID(personID), since)
+	if err != nil {
 		return err
 	}
-	wait := moment(today.Oldest).Add(versionLimitPeriod).Sub(tx.now)
+	made, err := tx.CountMadeSince(ctx, nullID(personID), since)
+	if err != nil || today.Count+made.Count < int64(l.Versions) {
+		return err
+	}
+	oldest := today.Oldest
+	if today.Count == 0 || made.Count > 0 && made.Oldest < oldest {
+		oldest = made.Oldest
+	}
+	wait := moment(oldest).Add(versionLimitPeriod).Sub(tx.now)
 	limit := ladder.Errorf(ladder.TooMany, "", "%d versions within a day are the limit", l.Versions).Try("try again in %.0f h", math.Ceil(wait.Hours()))
 	limit.Retry = wait
 	return limit

@@ -56,13 +56,11 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?) RETURNING id;
 SELECT CAST(coalesce(max(number), 0) AS INTEGER) FROM versions WHERE bot_id = ?;
 
 -- name: CountVersionsSince :one
--- The versions of a person's bots and the house bots that the person has made since a given time, and when the first of
--- them was added.
-SELECT count(*), CAST(coalesce(min(created), 0) AS INTEGER) AS oldest FROM (
-  SELECT versions.created FROM bots JOIN versions ON versions.bot_id = bots.id
-  WHERE bots.person_id = sqlc.arg(person_id) AND versions.created > sqlc.arg(since)
-  UNION ALL
-  SELECT bots.created FROM bots WHERE bots.made_by = sqlc.arg(person_id) AND bots.created > sqlc.arg(since));
+SELECT count(*), CAST(coalesce(min(versions.created), 0) AS INTEGER) AS oldest
+FROM bots JOIN versions ON versions.bot_id = bots.id WHERE bots.person_id = ? AND versions.created > ?;
+
+-- name: CountMadeSince :one
+SELECT count(*), CAST(coalesce(min(created), 0) AS INTEGER) AS oldest FROM bots WHERE made_by = ? AND created > ?;
 
 -- name: CountMade :one
 SELECT count(*) FROM bots WHERE made_by IS NOT NULL;

@@ -308,12 +308,25 @@ func (q *Queries) CountMade(ctx context.Context) (int64, error) {
 	return count, err
 }
 
+const countMadeSince = `-- name: CountMadeSince :one
+SELECT count(*), CAST(coalesce(min(created), 0) AS INTEGER) AS oldest FROM bots WHERE made_by = ? AND created > ?
+`
+
+type CountMadeSinceRow struct {
+	Count  int64
+	Oldest int64
+}
+
+func (q *Queries) CountMadeSince(ctx context.Context, madeBy sql.NullInt64, created int64) (CountMadeSinceRow, error) {
+	row := q.db.QueryRowContext(ctx, countMadeSince, madeBy, created)
+	var i CountMadeSinceRow
+	err := row.Scan(&i.Count, &i.Oldest)
+	return i, err
+}
+
 const countVersionsSince = `-- name: CountVersionsSince :one
-SELECT count(*), CAST(coalesce(min(created), 0) AS INTEGER) AS oldest FROM (
-  SELECT versions.created FROM bots JOIN versions ON versions.bot_id = bots.id
-  WHERE bots.person_id = ?1 AND versions.created > ?2
-  UNION ALL
-  SELECT bots.created FROM bots WHERE bots.made_by = ?1 AND bots.created > ?2)
+SELECT count(*), CAST(coalesce(min(versions.created), 0) AS INTEGER) AS oldest
+FROM bots JOIN versions ON versions.bot_id = bots.id WHERE bots.person_id = ? AND versions.created > ?
 `
 
 type CountVersionsSinceRow struct {
@@ -321,10 +334,8 @@ type CountVersionsSinceRow struct {
 	Oldest int64
 }
 
-// The versions of a person's bots and the house bots that the person has made since a given time, and when the first of
-// them was added.
-func (q *Queries) CountVersionsSince(ctx context.Context, personID sql.NullInt64, since int64) (CountVersionsSinceRow, error) {
-	row := q.db.QueryRowContext(ctx, countVersionsSince, personID, since)
+func (q *Queries) CountVersionsSince(ctx context.Context, personID sql.NullInt64, created int64) (CountVersionsSinceRow, error) {
+	row := q.db.QueryRowContext(ctx, countVersionsSince, personID, created)
 	var i CountVersionsSinceRow
 	err := row.Scan(&i.Count, &i.Oldest)
 	return i, err
