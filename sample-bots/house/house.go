@@ -189,8 +189,8 @@ func LadderBots(game string) []string {
 // ladderSpecs has the specs (name and options) of the bots on the default ladder of each game, the weakest first.
 // docs/house-bots.md has their ratings. With the clock of these ladders each needs at most about 15 ms for a move.
 var ladderSpecs = map[string][]string{
-	"brisca":  {"random", "champion:level=2", "champion:level=4", "brisca-basic", "brisca-weighted", "greedy", "brisca-plus", "champion"},
-	"tute":    {"random", "champion:level=2", "champion:level=4", "greedy", "champion:level=6", "champion"},
+	"brisca":  {"random", "champion:level=2", "champion:level=4", "brisca-basic", "brisca-weighted", "greedy", "brisca-plus", "rl", "champion"},
+	"tute":    {"random", "champion:level=2", "champion:level=4", "greedy", "rl", "champion:level=6", "champion"},
 	"podrida": {"random", "champion:level=3", "champion:level=5", "podrida-rules", "greedy", "champion:level=6", "podrida-mcts", "champion"},
 	"tebes":   {"random", "champion:level=1", "champion:level=2", "tebes-mcts", "champion:level=3", "greedy", "champion:level=6", "tebes-minimax", "champion"},
 	"teeko":   {"random", "champion:level=1", "champion:level=2", "champion:level=3", "teeko-lms", "greedy", "champion:level=6", "champion"},
