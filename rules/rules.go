@@ -130,6 +130,12 @@ type State interface {
 	Clone() State
 }
 
+// Ender is a State that can say why its game is over.
+type Ender interface {
+	// EndReason returns one of a few short texts, or "" if the game is not over by its rules.
+	EndReason() string
+}
+
 // Redealer is implemented by the states of games in which something is hidden from a seat, such as the cards of other
 // seats.
 type Redealer interface {

@@ -18,6 +18,7 @@ import (
 	"github.com/timba-arena/timba/lab/train/lms"
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/rules/text"
+	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -129,50 +130,129 @@ func (t *training) resumeCommand(cmd *cobra.Command) string {
 	return strings.Join(append(words, "--out="+text.Quote(t.out)), " ")
 }
 
-// newTrainTeeko returns the command that computes the weights of @teeko-lms, a bot for the game Teeko, by least mean
-// squares. The command does not implement run.Method, as other trainings do, because it has no run directory and
-// cannot be resumed.
+// teekoTraining has the flags of the command that trains @teeko-lms, a bot for the game Teeko.
+type teekoTraining struct {
+	lms.Training
+	opponent         string
+	from             string
+	out, opponentOut string
+}
+
+// newTrainTeeko returns the command that computes the weights of @teeko-lms by least mean squares. The command does
+// not implement run.Method, as other trainings do, because it has no run directory and cannot be resumed.
 func newTrainTeeko() *cobra.Command {
-	const random, self = "random", "self"
-	t := lms.Training{Games: 5000, Mu: 0.01, Seed: 1, Start: teekolms.InitialWeights}
-	opponent, out, from := random, "", ""
+	t := teekoTraining{opponent: opponentRandom, Training: lms.Training{
+		Games: 5000, Limit: 500, RateSchedule: lms.RateSchedule{Mu: 0.01}, MoveStyle: lms.MoveStyle{Period: 5}, Seed: 1, Start: teekolms.InitialWeights,
+	}}
 	cmd := &cobra.Command{
 		Use:   "teeko-lms",
 		Short: "Learn the weights of @teeko-lms by least mean squares",
 		Long: "Plays Teeko against an opponent, learns after each game, and prints the weights. The first line shows\n" +
 			"the bot that plays with these weights: @teeko-lms:weights=...",
-		Example: "  timba-lab train teeko-lms --games 5000 --mu 0.01 --opponent random --out teeko.txt",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			t.Self = opponent == self
-			if from != "" {
-				text, err := os.ReadFile(from)
-				if err != nil {
-					return err
-				}
-				if t.Start, err = teekolms.ParseText(string(text)); err != nil {
-					return fmt.Errorf("%s: %w", from, err)
-				}
-			}
-			report, err := lms.Train(cmd.Context(), t)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "%d games against %s: %d won, %d lost, %d drawn\n",
-				report.Games(), opponent, report.Wins, report.Losses, report.Draws)
-			return cli.WriteFile(cmd, out, func(w io.Writer) error {
-				_, err := io.WriteString(w, report.Weights.Text())
-				return err
-			})
-		},
+		Example: "  timba-lab train teeko-lms --games 5000 --mu 0.01 --opponent random --out teeko.txt\n" +
+			"  timba-lab train teeko-lms --opponent @champion:level=2 --out better.txt",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd) },
 	}
-	addParams(cmd, []run.Param{
-		{Name: "games", Target: &t.Games, Min: 1, Max: 1_000_000_000, Help: "number of games"},
-		{Name: "mu", Target: &t.Mu, Max: 1, ExcludeMin: true, Help: "the learning rate"},
-		run.ChoiceParam("opponent", &opponent, []string{random, self}, "the opponent"),
-		{Name: "seed", Target: &t.Seed, Help: "the seed of everything random"},
-		{Name: "out", Target: &out, Help: "write the weights to this `FILE`"},
-		{Name: "from", Target: &from, Help: "begin with the weights of this `FILE`"},
-	})
+	addParams(cmd, t.params())
 	return cmd
+}
+
+// The opponents of a training of @teeko-lms that have names.
+const (
+	opponentRandom  = "random"
+	opponentSelf    = "self"
+	opponentEarlier = "earlier"
+)
+
+func (t *teekoTraining) params() []run.Param {
+	const maxGames = 1_000_000_000
+	return []run.Param{
+		{Name: "games", Target: &t.Games, Min: 1, Max: maxGames, Help: "number of games"},
+		{Name: "limit", Target: &t.Limit, Min: 1, Max: 1000, Help: "moves of both players after which a game is drawn"},
+		{Name: "mu", Target: &t.Mu, Max: 1, ExcludeMin: true, Help: "the learning rate"},
+		{Name: "fall", Target: &t.Fall, Max: maxGames, Help: "games after which the rate is half as high, and after twice as many more a third; 0: it does not fall"},
+		{Name: "cycle", Target: &t.Cycle, Max: maxGames, Help: "games in which the rate falls to 0 and rises again; 0: it does not"},
+		{Name: "period", Target: &t.Period, Max: 1000, Help: "one in this number of the learner's moves is random: in each game the last of so many; 0: none"},
+		{Name: "chance", Target: &t.Chance, Help: "instead, each of its moves is random with this probability, 1 in --period"},
+		{Name: "blind", Target: &t.Blind, Help: "do not check whether a move wins at once"},
+		{Name: "replace", Target: &t.Replace, Help: "forget the old weights at each step of learning"},
+		{Name: "normalized", Target: &t.Normalized, Help: "scale all features to 0 to 1 for learning"},
+		{Name: "moves", Target: &t.Moves, Help: "also learn the weights of the features that count moves, to fewer groups and to a longer line"},
+		{Name: "opponent", Target: &t.opponent, Help: "the `OPPONENT`: random; self, with the present weights; earlier, with the first weights; the file of other weights; or a house bot, as @champion:level=2"},
+		{Name: "opponent-learns", Target: &t.Both, Help: "an opponent with weights of its own (earlier, or of a file) learns, too"},
+		{Name: "seed", Target: &t.Seed, Help: "the seed of everything random"},
+		{Name: "out", Target: &t.out, Help: "write the weights to this `FILE`"},
+		{Name: "opponent-out", Target: &t.opponentOut, Help: "write the opponent's weights to this `FILE`"},
+		{Name: "from", Target: &t.from, Help: "begin with the weights of this `FILE`"},
+	}
+}
+
+// run trains with the values of the flags and writes the weights.
+func (t *teekoTraining) run(cmd *cobra.Command) error {
+	if t.from != "" {
+		var err error
+		if t.Start, err = readTeekoWeights(t.from); err != nil {
+			return err
+		}
+	}
+	if err := t.setOpponent(); err != nil {
+		return err
+	}
+	report, err := lms.Train(cmd.Context(), t.Training)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%d games against %s: %d won, of which %d by a square, %d lost, %d drawn\n",
+		report.Games(), t.opponent, report.Wins, report.SquareWins, report.Losses, report.Draws)
+	if t.opponentOut != "" {
+		if err := writeTeekoWeights(cmd, t.opponentOut, report.RivalWeights); err != nil {
+			return err
+		}
+	}
+	return writeTeekoWeights(cmd, t.out, report.Weights)
+}
+
+// setOpponent sets the opponent of the training to that of the flag.
+func (t *teekoTraining) setOpponent() error {
+	name, isBot := strings.CutPrefix(t.opponent, "@")
+	t.Self = t.opponent == opponentSelf
+	switch {
+	case isBot:
+		bot, err := house.NewSeat(name)
+		if err != nil {
+			return fmt.Errorf("--opponent: %w", err)
+		}
+		t.RivalBot = bot
+	case t.opponent == opponentEarlier:
+		t.Rival = &t.Start
+	case t.opponent != opponentRandom && !t.Self:
+		w, err := readTeekoWeights(t.opponent)
+		if err != nil {
+			return fmt.Errorf("--opponent cannot be %q: try random, self, earlier, a house bot as @greedy or a file of weights: %w", t.opponent, err)
+		}
+		t.Rival = &w
+	}
+	if t.Rival == nil && (t.Both || t.opponentOut != "") {
+		return fmt.Errorf("--opponent %s has no weights of its own: try earlier or a file of weights, or leave out --opponent-learns and --opponent-out", t.opponent)
+	}
+	return nil
+}
+
+func readTeekoWeights(file string) (w teekolms.Weights, err error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return w, err
+	}
+	if w, err = teekolms.ParseText(string(data)); err != nil {
+		return w, fmt.Errorf("%s: %w", file, err)
+	}
+	return w, nil
+}
+
+func writeTeekoWeights(cmd *cobra.Command, file string, w teekolms.Weights) error {
+	return cli.WriteFile(cmd, file, func(out io.Writer) error {
+		_, err := io.WriteString(out, w.Text())
+		return err
+	})
 }

@@ -94,7 +94,9 @@ func TestGoldenModels(t *testing.T) {
 		metrics := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.MetricsFile)))
 		fmt.Fprintf(&text, "%s: model %x, metrics %x\n", g.name, sum.Sum(nil), sha256.Sum256(metrics))
 	}
-	report := kit.Get[lms.LearningReport](t)(lms.Train(t.Context(), lms.Training{Start: teekolms.InitialWeights, Games: 50, Mu: 0.01, Seed: 1}))
+	report := kit.Get[lms.LearningReport](t)(lms.Train(t.Context(), lms.Training{
+		Start: teekolms.InitialWeights, Games: 50, RateSchedule: lms.RateSchedule{Mu: 0.01}, MoveStyle: lms.MoveStyle{Period: 5, Chance: true}, Seed: 1,
+	}))
 	fmt.Fprintf(&text, "teeko-lms: %x\n", sha256.Sum256([]byte(report.Weights.Text())))
 	kit.Golden(t, "models.golden", text.String())
 }

@@ -3,6 +3,7 @@ package experiment
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/timba-arena/timba/stats"
 )
@@ -54,8 +55,11 @@ var measures = map[string]measure{
 	"nodes":     {exact: true, unit: "nodes", columns: []string{"nodes a move"}, value: func(r *result, _ string) float64 { return r.Nodes }},
 	"move-time": {machine: true, unit: "s", columns: []string{"seconds a move"}, value: func(r *result, _ string) float64 { return r.MoveSeconds }},
 	"game-time": {machine: true, unit: "s", columns: []string{"seconds a game"}, value: func(r *result, _ string) float64 { return r.Seconds }},
-	"lms":       {kind: kindTrainings, share: true, unit: "%", columns: outcomes, value: endingIndicator},
-	"learning":  {kind: kindModels, machine: true, unit: "s", columns: parts, value: func(r *result, part string) float64 { return r.parts[part] }},
+	"lms": {kind: kindTrainings, share: true, unit: "%", columns: outcomes, value: func(r *result, outcome string) float64 {
+		return indicator(strings.HasPrefix(r.Ending, outcome))
+	}},
+	"shapes":   {kind: kindTrainings, share: true, unit: "%", columns: []string{wonBySquare, wonByLine}, value: endingIndicator},
+	"learning": {kind: kindModels, machine: true, unit: "s", columns: parts, value: func(r *result, part string) float64 { return r.parts[part] }},
 	"test":      {kind: kindModels, exact: true, unit: "%", columns: testMetrics, value: func(r *result, name string) float64 { return 100 * r.parts[name] }},
 }
 
@@ -71,8 +75,14 @@ var parts = []string{"making", "preparing", "training"}
 // testMetrics are the columns for how well a net predicts the rows for its test, see sl.Metrics.
 var testMetrics = []string{"exact", "precision", "recall"}
 
-// outcomes are the columns for the results of the games that a training plays.
+// outcomes are the columns for the results of the games that a training plays. The ending of a game that is won is
+// wonBySquare or wonByLine.
 var outcomes = []string{"won", "lost", "drawn"}
+
+const (
+	wonBySquare = "won by a square"
+	wonByLine   = "won by a line"
+)
 
 // result has the values of one game that measures need. The JSON keys are those of a results file.
 type result struct {

@@ -14,17 +14,13 @@ import (
 // Training is a series of games of Teeko that trains a linear evaluation, or that only tests fixed weights.
 type Training struct {
 	Name     string // name of the row, to which later trainings can refer
-	From     string // initial weights: "initial", "published" or the name of an earlier training
+	From     string // initial weights: a key of teekolms.Named or the name of an earlier training
 	Opponent string // "random", "self", or fixed weights named as in From
 	Hidden   bool   // has no row in the tables
 	// Training has the number of games in the study, where 0 means that of the experiment, and the settings
 	// of the learner.
 	lms.Training
 }
-
-// namedWeights are the weights that a training can start with, by name. The results of earlier trainings are
-// not among them.
-var namedWeights = map[string]teekolms.Weights{"initial": teekolms.InitialWeights, "published": teekolms.PublishedWeights}
 
 const (
 	opponentRandom = "random"
@@ -34,7 +30,7 @@ const (
 // completeTrainings checks the trainings, sets missing numbers of games, and creates the rows of the tables.
 // It is an error if a training refers to a later one.
 func (e *Experiment) completeTrainings() error {
-	known := []string{"initial", "published"}
+	known := slices.Sorted(maps.Keys(teekolms.Named))
 	for i := range e.Trainings {
 		t := &e.Trainings[i]
 		if t.Games == 0 {
@@ -51,6 +47,8 @@ func (e *Experiment) completeTrainings() error {
 			return fmt.Errorf("training %q: %d games of %d plies: limit must be 1 to 1000", t.Name, t.Games, t.Limit)
 		case t.Fixed && t.Replace:
 			return fmt.Errorf("training %q: replace is for one that learns, not for fixed weights", t.Name)
+		case t.Fall < 0 || t.Cycle < 0 || t.Period < 0:
+			return fmt.Errorf("training %q: fall %d, cycle %d or period %d is below 0", t.Name, t.Fall, t.Cycle, t.Period)
 		case t.Fixed == (t.Mu > 0) || t.Mu > 1:
 			return fmt.Errorf("training %q: mu cannot be %g: above 0, at most 1, and 0 where the weights are fixed", t.Name, t.Mu)
 		}
@@ -80,7 +78,7 @@ func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Findi
 
 // runInstance runs the trainings one after another with one seed. instance is the index of the seed.
 func (e *Experiment) runInstance(ctx context.Context, o *Options, report *Findings, instance int) (rows [][]result, err error) {
-	learned := maps.Clone(namedWeights)
+	learned := maps.Clone(teekolms.Named)
 	played := instance * report.TotalGames / max(1, e.Repeats)
 	name := e.Name
 	if instance > 0 {
@@ -121,10 +119,11 @@ func (e *Experiment) runInstance(ctx context.Context, o *Options, report *Findin
 	return rows, err
 }
 
+// resultsOf returns a result for each game of the learner, with one of shapes or outcomes as its Ending.
 func resultsOf(r lms.LearningReport, instance int) (list []result) {
-	for i, n := range []int{r.Wins, r.Losses, r.Draws} {
+	for i, n := range []int{r.SquareWins, r.Wins - r.SquareWins, r.Losses, r.Draws} {
 		for range n {
-			list = append(list, result{WinnerSeat: -1, instance: instance, Ending: outcomes[i], IsDraw: outcomes[i] == "drawn"})
+			list = append(list, result{WinnerSeat: -1, instance: instance, Ending: []string{wonBySquare, wonByLine, "lost", "drawn"}[i], IsDraw: i == 3})
 		}
 	}
 	return list

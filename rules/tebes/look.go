@@ -72,8 +72,8 @@ func (s *State) Winner() int {
 	return int(s.winner)
 }
 
-// EndReason returns why the game is over: "corners", "too few pieces", "no moves" or "limit". It is "" if the
-// game is not over.
+// EndReason implements rules.Ender. It returns "corners", "too few pieces", "no moves" or "limit", or "" if the game
+// is not over.
 func (s *State) EndReason() string {
 	if s.turn >= 0 {
 		return ""

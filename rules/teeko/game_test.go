@@ -94,11 +94,18 @@ func TestTeekoWinningShapes(t *testing.T) {
 		advanced bool
 		want     int
 	}{{false, 44}, {true, 58}} {
-		n := 0
+		n, lines := 0, 0
 		for b := range upToFour {
-			if (Rules{Advanced: c.advanced}).wins(b) {
-				n++
+			if !(Rules{Advanced: c.advanced}).wins(b) {
+				continue
 			}
+			n++
+			if s := (State{board: [2]Board{b}, winner: black, turn: rules.Over}); s.EndReason() == EndLine {
+				lines++
+			}
+		}
+		if lines != 28 {
+			t.Errorf("advanced %v: %d lines win, want 28", c.advanced, lines)
 		}
 		if n != c.want || len(shapes(c.advanced)) != c.want {
 			t.Errorf("advanced %v: %d of all sets win, of %d shapes; want %d", c.advanced, n, len(shapes(c.advanced)), c.want)
@@ -135,18 +142,19 @@ func TestTeekoEnd(t *testing.T) {
 		moves      string
 		turn       int
 		points     string
+		reason     string
 	}{
-		{"black wins", "bbb../...../...b./...../w.w.w", Rules{}, 0, "13-8 22-17 8-3", rules.Over, "[1 0]"},
-		{"white wins", "b..../.ww../.w.../b.w../bb...", Rules{}, 1, "17-12", rules.Over, "[0 1]"},
-		{"the game runs", "bbb../...../...b./...../w.w.w", Rules{}, 0, "13-8", white, "[0 0]"},
-		{"the other's shape does not win", far, Rules{}, 0, "5-10", white, "[0 0]"},
-		{"a win on the last ply", "bbb../...../...b./...../w.w.w", Rules{Limit: 3}, 0, "13-8 22-17 8-3", rules.Over, "[1 0]"},
-		{"a draw on the last ply", "bbb../...../...b./...../w.w.w", Rules{Limit: 2}, 0, "13-8 22-17", rules.Over, "[0.5 0.5]"},
-		{"placings count", ".../", Rules{Drop: true, Limit: 3}, 0, "0 1 2", rules.Over, "[0.5 0.5]"},
-		{"a placing wins", ".../", Rules{Drop: true}, 0, "0 10 1 11 2 12 3", rules.Over, "[1 0]"},
-		{"white's placing wins", ".../", Rules{Drop: true}, 0, "0 10 1 11 2 15 4 16", rules.Over, "[0 1]"},
-		{"a large square", "b...b/...../...../...../b..b.", Rules{Advanced: true}, 0, "23-24", rules.Over, "[1 0]"},
-		{"a large square in the standard game", "b...b/...../...../...../b..b.", Rules{}, 0, "23-24", white, "[0 0]"},
+		{"black wins", "bbb../...../...b./...../w.w.w", Rules{}, 0, "13-8 22-17 8-3", rules.Over, "[1 0]", EndLine},
+		{"white wins", "b..../.ww../.w.../b.w../bb...", Rules{}, 1, "17-12", rules.Over, "[0 1]", EndSquare},
+		{"the game runs", "bbb../...../...b./...../w.w.w", Rules{}, 0, "13-8", white, "[0 0]", ""},
+		{"the other's shape does not win", far, Rules{}, 0, "5-10", white, "[0 0]", ""},
+		{"a win on the last ply", "bbb../...../...b./...../w.w.w", Rules{Limit: 3}, 0, "13-8 22-17 8-3", rules.Over, "[1 0]", EndLine},
+		{"a draw on the last ply", "bbb../...../...b./...../w.w.w", Rules{Limit: 2}, 0, "13-8 22-17", rules.Over, "[0.5 0.5]", EndLimit},
+		{"placings count", ".../", Rules{Drop: true, Limit: 3}, 0, "0 1 2", rules.Over, "[0.5 0.5]", EndLimit},
+		{"a placing wins", ".../", Rules{Drop: true}, 0, "0 10 1 11 2 12 3", rules.Over, "[1 0]", EndLine},
+		{"white's placing wins", ".../", Rules{Drop: true}, 0, "0 10 1 11 2 15 4 16", rules.Over, "[0 1]", EndSquare},
+		{"a large square", "b...b/...../...../...../b..b.", Rules{Advanced: true}, 0, "23-24", rules.Over, "[1 0]", EndSquare},
+		{"a large square in the standard game", "b...b/...../...../...../b..b.", Rules{}, 0, "23-24", white, "[0 0]", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := State{board: diagram(c.rows), rules: c.rules, lastPly: c.rules.lastPly(), winner: noOne, ply: c.ply, turn: int8(c.ply % 2)}
@@ -156,6 +164,9 @@ func TestTeekoEnd(t *testing.T) {
 					err = rules.Play(&s, m, nil)
 				}
 				kit.Must(t, err)
+			}
+			if got := s.EndReason(); got != c.reason {
+				t.Errorf("ending %q, want %q", got, c.reason)
 			}
 			if got := fmt.Sprint(s.Points()); s.Turn() != c.turn || got != c.points {
 				t.Errorf("turn %d and points %s, want %d and %s", s.Turn(), got, c.turn, c.points)

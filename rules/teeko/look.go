@@ -60,6 +60,29 @@ func (s *State) Shapes() []Board {
 // HasWon reports whether a seat has won.
 func (s *State) HasWon(seat int) bool { return int(s.winner) == seat }
 
+// The reasons for the end of a game.
+const (
+	EndLine   = "line"   // the winner has four pieces in a line
+	EndSquare = "square" // the winner has four pieces in a square
+	EndLimit  = "limit"  // nobody has won
+)
+
+// EndReason implements rules.Ender. It returns EndLine, EndSquare or EndLimit, or "" if the game is not over.
+func (s *State) EndReason() string {
+	switch {
+	case s.turn >= 0:
+		return ""
+	case s.winner == noOne:
+		return EndLimit
+	}
+	// Lines to the right, down, and down on both diagonals, from their first square.
+	switch b := s.board[s.winner]; b >> first(b) {
+	case 0b1111, 1 | 1<<5 | 1<<10 | 1<<15, 1 | 1<<6 | 1<<12 | 1<<18, 1 | 1<<4 | 1<<8 | 1<<12:
+		return EndLine
+	}
+	return EndSquare
+}
+
 // CanWin reports whether a seat could win with one move if it were that seat's turn.
 func (s *State) CanWin(seat int) bool {
 	own := s.board[seat]

@@ -7,18 +7,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
-// teekoWeights maps names to the sets of weights that the option weights of the house bot teeko-lms can select.
-var teekoWeights = map[string]teekolms.Weights{
-	"trained": teekolms.TrainedWeights, "initial": teekolms.InitialWeights, "published": teekolms.PublishedWeights,
-}
-
 var lmsOption = BotOption{rules.Option{Name: "weights", Values: []string{"trained"}, Help: "the weights of the features"},
-	&valueKind{allowedText: "trained, initial, published, or the seven that timba-lab train teeko-lms prints, joined by /", canonical: func(text string) (string, bool) {
-		if _, ok := teekoWeights[text]; ok {
+	&valueKind{allowedText: "trained, initial, published, published-4, or those that timba-lab train teeko-lms prints, joined by /", canonical: func(text string) (string, bool) {
+		if _, ok := teekolms.Named[text]; ok {
 			return text, true
 		}
 		w, err := teekolms.Parse(text)
-		for name, named := range teekoWeights {
+		for name, named := range teekolms.Named {
 			if w == named {
 				return name, err == nil
 			}
@@ -30,7 +25,7 @@ type lmsThinker struct{ weights teekolms.Weights }
 
 func newTeekoLMS(p *params) Player {
 	text := p.readOption(lmsOption)
-	w, ok := teekoWeights[text]
+	w, ok := teekolms.Named[text]
 	if !ok {
 		w, _ = teekolms.Parse(text) // checked by Resolve
 	}

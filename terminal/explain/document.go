@@ -14,6 +14,7 @@ type Explanation struct {
 	Program          string         `json:"program" doc:"The version of timba."`
 	Games            int            `json:"games" doc:"The number of replays."`
 	AdjudicatedGames int            `json:"adjudicated" doc:"How many of them the bots' own scores ended."`
+	Endings          map[string]int `json:"endings" doc:"How many games ended for each reason that their rules name, such as line and square in Teeko; empty for games of cards."`
 	Faults           []faultReport  `json:"faults" doc:"In the order of the games; with --fault only one."`
 	LongThinks       []documentMove `json:"long_thinks" doc:"The moves that took longest."`
 	DecisiveMoves    []documentMove `json:"decisive_moves" doc:"The moves between which a bot's own score changed most, measured by its average change."`
@@ -74,7 +75,7 @@ func (e *Explainer) Document(number int) (d Explanation, err error) {
 			return d, err
 		}
 	}
-	d = Explanation{Program: referee.Version(), Games: len(e.Games), AdjudicatedGames: e.countAdjudicated(), Faults: []faultReport{}}
+	d = Explanation{Program: referee.Version(), Games: len(e.Games), AdjudicatedGames: e.countAdjudicated(), Endings: e.countEndings(), Faults: []faultReport{}}
 	for i := range e.faults {
 		if number > 0 && i != number-1 {
 			continue

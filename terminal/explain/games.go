@@ -59,6 +59,22 @@ func numberOf(path string) (number string, ok bool) {
 	return number, err == nil
 }
 
+// endReason plays the game again and returns why it ended, or "" if its rules do not say so.
+func (g *ReplayFile) endReason() (reason string) {
+	v, err := g.Replay.Resolve(g.Rules)
+	if err != nil {
+		return ""
+	}
+	for step, err := range g.Replay.Walk(v, nil) {
+		end, ok := step.State.(rules.Ender)
+		if err != nil || !ok {
+			return ""
+		}
+		reason = end.EndReason()
+	}
+	return reason
+}
+
 func (g *ReplayFile) name(seat int) string {
 	if seat < 0 || seat >= len(g.Replay.Seats) {
 		return fmt.Sprintf("seat %d", seat)

@@ -33,6 +33,7 @@ func (e *Explainer) writeSummary() {
 	slices.Sort(played)
 	fmt.Fprintf(e, "%s of %s, without faults\n", text.Count(len(e.Games), "game"), strings.Join(slices.Compact(played), ", "))
 	e.writeAdjudicated("of them")
+	e.writeEndings()
 	if len(e.Games) == 1 {
 		fmt.Fprintf(e, "\n%s", playback.Ranking(e.Style, e.Games[0].Replay))
 	}
@@ -68,6 +69,29 @@ func (e *Explainer) countAdjudicated() (n int) {
 		}
 	}
 	return n
+}
+
+// writeEndings writes how many games ended for each reason that their rules name. It writes nothing if there is none.
+func (e *Explainer) writeEndings() {
+	var list []string
+	count := e.countEndings()
+	for _, reason := range slices.Sorted(maps.Keys(count)) {
+		list = append(list, fmt.Sprintf("%s %d", reason, count[reason]))
+	}
+	if len(list) > 0 {
+		fmt.Fprintf(e, "games by ending: %s\n", strings.Join(list, ", "))
+	}
+}
+
+// countEndings returns the number of games for each reason that a rules.Ender gives for their end.
+func (e *Explainer) countEndings() map[string]int {
+	count := map[string]int{}
+	for _, g := range e.Games {
+		if reason := g.endReason(); reason != "" {
+			count[reason]++
+		}
+	}
+	return count
 }
 
 // longThinks returns the moves that took longest, the longest first.

@@ -4,10 +4,14 @@ package lms
 
 import (
 	"context"
+	"math"
+	"strconv"
 
 	"github.com/timba-arena/timba/lab/train/run"
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/teeko"
+	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
@@ -18,31 +22,76 @@ const drawValue = -0.5
 // is that of the first experiments of the study that package teekolms follows.
 const defaultLimit = 500
 
-// explorePeriod says how often a player moves at random, for exploration: on average once in this number of its
-// moves.
-const explorePeriod = 5
-
-// Training is the configuration of a training. Files of experiments set the fields without a tag.
+// Training is the configuration of a training. Files of experiments set the fields without a tag, and those of the
+// embedded structs.
 type Training struct {
-	Games   int
-	Mu      float64 // learning rate
-	Fixed   bool    // do not change the weights
-	Steady  bool    // players with weights never move at random
-	Blind   bool    // players with weights do not check whether a move wins at once
-	Replace bool    // each step of learning replaces the weights, see teekolms.Weights.Learn
-	Limit   int     // plies of a game; 0 means defaultLimit
+	Games int
+	Limit int // plies of a game; 0 means defaultLimit
+	RateSchedule
+	MoveStyle
+	LearningRule
 
 	Self     bool                 `toml:"-"` // the opponent uses the learner's current weights
-	Rival    *teekolms.Weights    `toml:"-"` // weights of the opponent unless Self; if nil, it moves at random
+	Rival    *teekolms.Weights    `toml:"-"` // weights of the opponent
+	RivalBot *house.LocalSeat     `toml:"-"` // the opponent; without Self, Rival and RivalBot it moves at random
 	Seed     uint64               `toml:"-"`
 	Start    teekolms.Weights     `toml:"-"`
 	Progress func(LearningReport) `toml:"-"` // called after every hundredth game, unless nil
 }
 
-// LearningReport has the learner's wins, losses and draws in a number of games, and its weights after these games.
+// RateSchedule is the learning rate in the course of a training.
+type RateSchedule struct {
+	Mu    float64 // the highest learning rate, that of the first game
+	Fall  int     // number of games after which the rate has fallen to half, and after twice as many more to a third; 0: it does not fall
+	Cycle int     // number of games in which the rate falls to 0 and rises again, as a cosine; 0: no cycles
+}
+
+// at returns the learning rate after a number of games.
+func (r RateSchedule) at(games int) float64 {
+	mu := r.Mu
+	if r.Fall > 0 {
+		mu /= 1 + float64(games)/float64(r.Fall)
+	}
+	if r.Cycle > 0 {
+		mu *= (1 + math.Cos(2*math.Pi*float64(games)/float64(r.Cycle))) / 2
+	}
+	return mu
+}
+
+// MoveStyle says how players with weights choose their moves.
+type MoveStyle struct {
+	Period int  // every Period-th move of a player in a game is random; 0: none
+	Chance bool // instead, each move is random with probability 1/Period
+	Blind  bool // the players do not check whether a move wins at once
+}
+
+// movesAtRandom reports whether the move of a player with weights is random. earlier is the number of moves that the
+// player has made in the game.
+func (m MoveStyle) movesAtRandom(earlier int, r *rules.Rand) bool {
+	switch {
+	case m.Period == 0:
+		return false
+	case m.Chance:
+		return r.Below(m.Period) == 0
+	}
+	return (earlier+1)%m.Period == 0
+}
+
+// LearningRule says what a learner learns from a game.
+type LearningRule struct {
+	Fixed      bool // nothing: the weights do not change
+	Replace    bool // each step of learning replaces the weights, see teekolms.Weights.Learn
+	Normalized bool // features are scaled to 0 to 1 for learning
+	Moves      bool // the features that count moves are learned, too
+	Both       bool // the opponent learns, too, if it plays with the weights Rival
+}
+
+// LearningReport has the learner's wins, losses and draws in a number of games, and the weights after these games.
 type LearningReport struct {
 	run.WinTally
-	Weights teekolms.Weights
+	SquareWins   int // number of wins by a square
+	Weights      teekolms.Weights
+	RivalWeights teekolms.Weights // weights of the opponent; zero if it has none
 }
 
 // Train plays t.Games games and learns after each of them. The learner changes its seat from game to game. The
@@ -51,16 +100,25 @@ func Train(ctx context.Context, t Training) (LearningReport, error) {
 	if t.Limit == 0 {
 		t.Limit = defaultLimit
 	}
-	report, r := LearningReport{Weights: t.Start}, rules.NewRand(t.Seed)
+	report := LearningReport{Weights: t.Start}
+	variant, err := teeko.Game.Resolve(map[string]string{"limit": strconv.Itoa(t.Limit)})
+	if err != nil {
+		return report, err
+	}
+	g := match{Training: &t, variant: variant, rand: rules.NewRand(t.Seed), weights: [2]*teekolms.Weights{&report.Weights, t.rivalWeights(&report)}}
 	for game := range t.Games {
 		if err := ctx.Err(); err != nil {
 			return report, err
 		}
-		seen, standing := t.playGame(&report.Weights, game%2, r)
-		report.Count(standing)
-		if !t.Fixed {
-			t.learn(&report.Weights, seen, standing)
+		standing, err := g.play(game % 2)
+		if err != nil {
+			return report, err
 		}
+		report.Count(standing)
+		if standing > 0 && g.state.EndReason() == teeko.EndSquare {
+			report.SquareWins++
+		}
+		g.learn(standing, t.at(game))
 		if t.Progress != nil && (game+1)%100 == 0 {
 			t.Progress(report)
 		}
@@ -68,61 +126,116 @@ func Train(ctx context.Context, t Training) (LearningReport, error) {
 	return report, nil
 }
 
-// playGame plays one game. The learner has the given seat and the weights w. seen has the features of each position
-// after a move of the learner. standing is the learner's result: 1 for a win, -1 for a loss, 0 for a draw.
-func (t *Training) playGame(w *teekolms.Weights, seat int, r *rules.Rand) (seen []teekolms.Features, standing int) {
-	var s teeko.State
-	src := rules.FastStream(r)
-	s.Deal(teeko.Rules{Limit: uint16(t.Limit)}, &src)
-	rival := t.Rival
-	if t.Self {
-		rival = w
+// rivalWeights returns the weights with which the opponent plays: those of the learner in r if t.Self is set, and
+// otherwise those that r has for the opponent, after setting them to t.Rival. It returns nil if the opponent has none.
+func (t *Training) rivalWeights(r *LearningReport) *teekolms.Weights {
+	switch {
+	case t.Self:
+		return &r.Weights
+	case t.Rival == nil:
+		return nil
 	}
-	for s.Turn() != rules.Over {
-		mine := s.Turn() == seat
-		by := rival
-		if mine {
-			by = w
-		}
-		m := t.chooseMove(by, &s, r)
-		if s.Apply(m, nil); mine {
-			seen = append(seen, teekolms.FeaturesOf(&s, seat))
-		}
-	}
-	switch s.Winner() {
-	case seat:
-		return seen, 1
-	case 1 - seat:
-		return seen, -1
-	}
-	return seen, 0
+	r.RivalWeights = *t.Rival
+	return &r.RivalWeights
 }
 
-// chooseMove returns the move that a player with weights w chooses in s. If w is nil, the move is random.
-// Unless Steady is set, one in explorePeriod moves is also random.
-func (t *Training) chooseMove(w *teekolms.Weights, s *teeko.State, r *rules.Rand) rules.Move {
-	if w != nil && (t.Steady || r.Below(explorePeriod) > 0) {
-		m, _ := w.Choose(s, r, t.Blind)
-		return m
+// The indexes of the players of a match.
+const (
+	learner = 0
+	rival   = 1
+)
+
+// match is a series of games between a learner and its opponent. Arrays of two have an element for each.
+type match struct {
+	*Training
+	variant *rules.Variant
+	rand    *rules.Rand
+	weights [2]*teekolms.Weights // nil for an opponent without weights
+	state   teeko.State
+	seen    [2][]teekolms.Features // of each position after a move of the player in the current game
+}
+
+// play plays one game, in which the learner has the given seat. It returns the learner's result: 1 for a win, -1 for a
+// loss, 0 for a draw.
+func (g *match) play(seat int) (standing int, err error) {
+	src := rules.FastStream(g.rand)
+	g.state.Deal(teeko.Rules{Limit: uint16(g.Limit)}, &src)
+	g.seen = [2][]teekolms.Features{g.seen[0][:0], g.seen[1][:0]}
+	if g.RivalBot != nil {
+		g.RivalBot.StartGame(g.variant, 1-seat, g.rand.Uint64()&protocol.MaxSeed, 0)
+	}
+	for g.state.Turn() != rules.Over {
+		player, mover := learner, g.state.Turn()
+		if mover != seat {
+			player = rival
+		}
+		m, err := g.chooseMove(player)
+		if err != nil {
+			return 0, err
+		}
+		g.state.Apply(m, nil)
+		if g.weights[player] != nil {
+			g.seen[player] = append(g.seen[player], teekolms.FeaturesOf(&g.state, mover, g.Moves))
+		}
+	}
+	switch g.state.Winner() {
+	case seat:
+		return 1, nil
+	case 1 - seat:
+		return -1, nil
+	}
+	return 0, nil
+}
+
+// chooseMove returns the move of a player, which is to move. A player without weights moves at random.
+func (g *match) chooseMove(player int) (rules.Move, error) {
+	w := g.weights[player]
+	switch {
+	case player == rival && g.RivalBot != nil:
+		return g.RivalBot.Move(&g.state)
+	case w != nil && !g.movesAtRandom(len(g.seen[player]), g.rand):
+		m, _ := w.Choose(&g.state, g.rand, g.Blind)
+		return m, nil
 	}
 	var list [rules.MaxMoves]rules.Move
-	legal := s.Legal(list[:0])
-	return legal[r.Below(len(legal))]
+	legal := g.state.Legal(list[:0])
+	return legal[g.rand.Below(len(legal))], nil
 }
 
-// learn updates w by each position of a game. seen has the features of the positions, and standing is the result: 1
-// for a win, -1 for a loss, 0 for a draw. The training value of a position is the present value of the next
-// position in seen. For the last position it is standing or, for a draw, drawValue.
-func (t *Training) learn(w *teekolms.Weights, seen []teekolms.Features, standing int) {
+// learn changes the weights of the players that learn, by the game that has ended. standing is the result of the
+// learner: 1 for a win, -1 for a loss, 0 for a draw.
+func (g *match) learn(standing int, mu float64) {
+	if !g.Fixed {
+		g.update(learner, standing, mu)
+	}
+	if g.Both && g.weights[rival] != nil && !g.Self {
+		g.update(rival, -standing, mu)
+	}
+}
+
+// update changes the weights of a player by each position of the game that has ended. The training value of a position
+// is the present value of the next position of this player. For the last position it is standing, the player's result,
+// or, for a draw, drawValue.
+func (g *match) update(player, standing int, mu float64) {
 	end := float64(standing)
 	if standing == 0 {
 		end = drawValue
+	}
+	w, seen := g.weights[player], g.seen[player]
+	if g.Normalized {
+		*w = w.Normalized()
+		for i := range seen {
+			seen[i] = seen[i].Normalized()
+		}
 	}
 	for i, f := range seen {
 		train := end
 		if i+1 < len(seen) {
 			train = w.Value(seen[i+1])
 		}
-		w.Learn(f, train, t.Mu, t.Replace)
+		w.Learn(f, train, mu, g.Replace)
+	}
+	if g.Normalized {
+		*w = w.Denormalized()
 	}
 }

@@ -2,6 +2,7 @@ package teekolms
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,14 +32,33 @@ func TestLook(t *testing.T) {
 		{"..b.. .bb.. ..b.. w...w w...w", Features{1, 10, 3, 1, 4, 2, 2}},
 		{"b...w .b..w ..b.. ....w ..w.b", Features{1, 4, 3, 2, 2, 2, 3}},
 	} {
-		if got := FeaturesOf(position(t, c.board), 0); got != c.want {
+		if got := FeaturesOf(position(t, c.board), 0, false); got != c.want {
 			t.Errorf("%s: got %v, want %v", c.board, got, c.want)
 		}
-		got := FeaturesOf(position(t, c.board), 1)
+		got := FeaturesOf(position(t, c.board), 1, false)
 		for i := range 3 {
 			if got[1+i] != c.want[4+i] || got[4+i] != c.want[1+i] {
 				t.Errorf("%s: for the other side %v", c.board, got)
 			}
+		}
+	}
+}
+
+// TestMoves checks the features that count moves. Pieces of the opponent can make a way longer, or close it.
+func TestMoves(t *testing.T) {
+	for _, c := range []struct {
+		board string
+		want  []float64 // own moves to fewer groups and to a longer line, and those of the opponent
+	}{
+		{"bbb.. ..... ....b w.w.. w.w..", []float64{1, 2, 1, 1}},
+		{"b...b ..... ..w.. .www. b...b", []float64{3, 3, 0, 1}},
+		{"bb... bb... ..... ...ww ...ww", []float64{0, 1, 0, 1}},
+		{"bwb.. ww... b.w.. b.... .....", []float64{2, 1, 0, 1}},
+		{"bw... ww... ..bb. ..b.. ....w", []float64{maxMoves, 1, 1, 1}},
+	} {
+		got := FeaturesOf(position(t, c.board), 0, true)
+		if !slices.Equal(got[studySize:], c.want) {
+			t.Errorf("%s: got %v, want %v", c.board, got[studySize:], c.want)
 		}
 	}
 }
@@ -85,7 +105,7 @@ func TestReplace(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	for _, w := range []Weights{InitialWeights, PublishedWeights, {1e-7, -3, 0, 12345.678}} {
+	for _, w := range []Weights{InitialWeights, PublishedWeights, {1e-7, -3, 0, 12345.678}, {9: 0.5}} {
 		if got, err := ParseText(w.Text()); err != nil || got != w {
 			t.Errorf("%s: got %v, %v", w.Text(), got, err)
 		}
