@@ -60,7 +60,7 @@ var measures = map[string]measure{
 	}},
 	"shapes":   {kind: kindTrainings, share: true, unit: "%", columns: []string{wonBySquare, wonByLine}, value: endingIndicator},
 	"learning": {kind: kindModels, machine: true, unit: "s", columns: parts, value: func(r *result, part string) float64 { return r.parts[part] }},
-	"test":      {kind: kindModels, exact: true, unit: "%", columns: testMetrics, value: func(r *result, name string) float64 { return 100 * r.parts[name] }},
+	"test":     {kind: kindModels, exact: true, unit: "%", columns: testMetrics, value: func(r *result, name string) float64 { return 100 * r.parts[name] }},
 }
 
 func endingIndicator(r *result, ending string) float64 { return indicator(r.Ending == ending) }
