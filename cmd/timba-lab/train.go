@@ -234,7 +234,7 @@ func (t *teekoTraining) setOpponent() error {
 		t.Rival = &w
 	}
 	if t.Rival == nil && (t.Both || t.opponentOut != "") {
-		return fmt.Errorf("--opponent %s has no weights of its own: try earlier or a file of weights, or leave out --opponent-learns and --opponent-out", t.opponent)
+		return fmt.Errorf("--opponent %s has no weights of its own: try earlier or a file of weights", t.opponent)
 	}
 	return nil
 }
