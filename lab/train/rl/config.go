@@ -133,7 +133,7 @@ const MaxMiB = 1 << 18
 func Default(mode string) Config {
 	return Config{
 		Mode: mode, Keys: policy.Keys{Variant: policy.ManyStates}, Agents: 1, Episodes: 3_000_000,
-		Epsilon: 0.1, EpsilonDecay: 1e-7, Gamma: 1, Reward: RewardPoints, UntriedRule: UntriedZero, Memory: 1536, Batch: 4096, MinVisits: 1, Rules: cards.AllRules, Seed: 1,
+		Epsilon: 0.1, EpsilonDecay: 1e-7, Gamma: 1, Reward: RewardPoints, UntriedRule: UntriedZero, Memory: 3328, Batch: 4096, MinVisits: 1, Rules: cards.AllRules, Seed: 1,
 	}
 }
 

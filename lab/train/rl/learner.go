@@ -46,10 +46,6 @@ type piece struct {
 	counts  Counts
 }
 
-// votesDivisor determines the size of the table of votes, which an agent has only in the variant ManyStates. The
-// table gets the memory of the agent divided by votesDivisor.
-const votesDivisor = 4
-
 // New returns a learner with empty tables, which uses the given number of goroutines. It calls games to create the
 // games that the goroutines play. The configuration c must be valid.
 func New(c Config, workers int, games func() Environment) *Learner {
@@ -59,8 +55,8 @@ func New(c Config, workers int, games func() Environment) *Learner {
 		states := memory
 		var a policy.Agent
 		if c.Variant == policy.ManyStates {
-			votes := NewTable(memory / votesDivisor)
-			states -= memory / votesDivisor
+			states = memory / 2
+			votes := NewTable(memory - states)
 			a.Votes = votes
 			l.votes = append(l.votes, votes)
 		}
