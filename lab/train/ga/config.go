@@ -110,7 +110,7 @@ func DefaultAgents(mode string) Config {
 	c := Default(mode)
 	c.Variant, c.Layers, c.Playouts, c.MoveValue = Agents, nil, 0, ""
 	c.Keys, c.Epsilon, c.Fall, c.UntriedRule, c.Memory = policy.Kinds, 0.05, 1e-7, rl.UntriedZero, rl.Default(mode).Memory
-	c.Population, c.Parents, c.Crossovers, c.Mutations = 200, 20, studyDictionaryCrossovers, []string{resetting}
+	c.Population, c.Parents, c.Crossovers, c.Mutations = 200, 20, namesOf(dictionaryCrossovers, func(o dictionaryCrossover) string { return o.name }), []string{resetting}
 	return c
 }
 

@@ -61,14 +61,12 @@ func (d *dictionary) sortedPairs() []rl.Pair {
 	return pairs
 }
 
-// splitDrawn splits the sorted pairs of one state. known has the pairs with statistics, and drawn the pair with
-// drawnMarker. If no mutation drew an action for the state, drawn is empty.
-func splitDrawn(state []rl.Pair) (known, drawn []rl.Pair) {
-	n := len(state)
-	if n > 0 && state[n-1].Action == drawnMarker {
-		n--
+// withoutDrawn returns the sorted pairs of one state without the pair with drawnMarker, if there is one.
+func withoutDrawn(state []rl.Pair) []rl.Pair {
+	if n := len(state) - 1; n >= 0 && state[n].Action == drawnMarker {
+		return state[:n]
 	}
-	return state[:n], state[n:]
+	return state
 }
 
 // splitFirstState splits pairs, which must be sorted by state, into the pairs of the first state and all others.
@@ -104,7 +102,7 @@ func forEachState(a, b []rl.Pair, each func(a, b []rl.Pair)) {
 }
 
 // mix is a function that crosses over one state. a and b are the pairs of state and action that the two parents
-// have for the state; x and y are the pairs that the two children get. x and y are valid until the next call.
+// have for the state; x and y are the pairs that the two children get.
 type mix func(a, b []rl.Pair) (x, y []rl.Pair)
 
 // dictionaryCrossover is a named operator that computes two children from two parents. Parents and children are
@@ -118,8 +116,7 @@ type dictionaryCrossover struct {
 }
 
 // dictionaryCrossovers are the crossover operators for learning agents. A gene is a state with its values, and genes
-// are ordered by key. average-flat and arithmetic compute means of returns; in R. Arjonilla's thesis only nets have
-// these two. The other operators exchange states.
+// are ordered by key.
 var dictionaryCrossovers = []dictionaryCrossover{
 	{"one-point", func(_ int, r *rules.Rand) mix {
 		return segments([]policy.Key{randomKey(r)}, everySecond(2))
@@ -136,9 +133,6 @@ var dictionaryCrossovers = []dictionaryCrossover{
 			return a, b
 		}
 	}},
-	{"average-flat", func(_ int, r *rules.Rand) mix {
-		return blend(func() (x, y float32) { return 0.5, float32(uniform(r)) })
-	}},
 	{"multivariate", func(n int, r *rules.Rand) mix {
 		cuts := randomKeyCuts(n, r)
 		swapped := make([]bool, len(cuts)+1)
@@ -147,14 +141,7 @@ var dictionaryCrossovers = []dictionaryCrossover{
 		}
 		return segments(cuts, swapped)
 	}},
-	{"arithmetic", func(_ int, r *rules.Rand) mix {
-		alpha := float32(uniform(r))
-		return blend(func() (x, y float32) { return alpha, 1 - alpha })
-	}},
 }
-
-// studyDictionaryCrossovers are the crossovers of learning agents in R. Arjonilla's thesis.
-var studyDictionaryCrossovers = []string{"one-point", "several-points", "uniform", "multivariate"}
 
 func randomKey(r *rules.Rand) policy.Key { return policy.Key(r.Uint64() >> (64 - policy.KeyBits)) }
 
@@ -182,40 +169,6 @@ func segments(cuts []policy.Key, swapped []bool) mix {
 		}
 		return a, b
 	}
-}
-
-// blend returns a crossover function that computes weighted means. If both parents have an action, each child gets
-// a mean of their two returns. In this mean, the second parent has the weight x for one child and y for the other.
-// If only one parent has an action, both children get it. An action that a mutation drew goes to only one child.
-func blend(weights func() (x, y float32)) mix {
-	var x, y []rl.Pair
-	return func(a, b []rl.Pair) (_, _ []rl.Pair) {
-		x, y = x[:0], y[:0]
-		a, drawnA := splitDrawn(a)
-		b, drawnB := splitDrawn(b)
-		for len(a)+len(b) > 0 {
-			switch {
-			case len(b) == 0 || len(a) > 0 && a[0].Action < b[0].Action:
-				x, y, a = append(x, a[0]), append(y, a[0]), a[1:]
-			case len(a) == 0 || b[0].Action < a[0].Action:
-				x, y, b = append(x, b[0]), append(y, b[0]), b[1:]
-			default:
-				u, v := weights()
-				x, y = append(x, blendPairs(a[0], b[0], u)), append(y, blendPairs(a[0], b[0], v))
-				a, b = a[1:], b[1:]
-			}
-		}
-		return append(x, drawnA...), append(y, drawnB...)
-	}
-}
-
-// blendPairs returns a pair with the key and the action of a, and the mean (1-weight)*a.Mean + weight*b.Mean. Its
-// count is the mean of both counts, rounded up. The child therefore continues to learn at a similar rate.
-func blendPairs(a, b rl.Pair, weight float32) rl.Pair {
-	p := a
-	p.Mean = (1-weight)*a.Mean + weight*b.Mean
-	p.Count = uint16((int(a.Count) + int(b.Count) + 1) / 2)
-	return p
 }
 
 // offspring fills the tables of two children. It collects pairs of state and action until it has all pairs of one
@@ -262,7 +215,7 @@ func (o *offspring) add(x, y []rl.Pair) {
 			o.shard = n
 		}
 		if o.resetRates[child] > 0 && uniform(o.rand) < o.resetRates[child] {
-			pairs, _ = splitDrawn(pairs)
+			pairs = withoutDrawn(pairs)
 			drawn := rl.Pair{Key: pairs[0].Key, Action: drawnMarker, Count: uint16(o.rand.Below(policy.PlaceCount))}
 			o.parts[child] = append(append(o.parts[child], pairs...), drawn)
 			continue

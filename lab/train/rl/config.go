@@ -105,19 +105,18 @@ var Method = run.Method{
 type Config struct {
 	Mode string `json:"mode"`
 	policy.Keys
-	Agents       int      `json:"agents"`     // number of agents that learn; 1 plays against itself, several take the seats in rotation
-	Episodes     int      `json:"episodes"`   // games to play
-	Epsilon      float64  `json:"epsilon"`    // initial probability of a random action
-	EpsilonDecay float64  `json:"fall"`       // decrease of epsilon per episode
-	Gamma        float64  `json:"gamma"`      // discount factor of returns
-	FirstVisit   bool     `json:"firstVisit"` // learn only once if a seat repeats an action in the same state of a game
-	Reward       string   `json:"reward"`     // RewardPoints, RewardPositive, RewardHeuristic or RewardWon
-	UntriedRule  string   `json:"untried"`    // UntriedZero or UntriedIgnored
-	MinStep      float64  `json:"step"`       // lower bound of the step size of a mean; with 0 it is 1/n throughout
-	Memory       int      `json:"memory"`     // limit for all tables, in MiB
-	Batch        int      `json:"batch"`      // episodes between two updates of the tables
-	MinVisits    int      `json:"visits"`     // visits that a state needs to be in the model
-	Rules        string   `json:"rules"`      // optional rules to play, see cards.Mode.Combinations
+	Agents       int      `json:"agents"`   // number of agents that learn; 1 plays against itself, several take the seats in rotation
+	Episodes     int      `json:"episodes"` // games to play
+	Epsilon      float64  `json:"epsilon"`  // initial probability of a random action
+	EpsilonDecay float64  `json:"fall"`     // decrease of epsilon per episode
+	Gamma        float64  `json:"gamma"`    // discount factor of returns
+	Reward       string   `json:"reward"`   // RewardPoints, RewardPositive, RewardHeuristic or RewardWon
+	UntriedRule  string   `json:"untried"`  // UntriedZero or UntriedIgnored
+	MinStep      float64  `json:"step"`     // lower bound of the step size of a mean; with 0 it is 1/n throughout
+	Memory       int      `json:"memory"`   // limit for all tables, in MiB
+	Batch        int      `json:"batch"`    // episodes between two updates of the tables
+	MinVisits    int      `json:"visits"`   // visits that a state needs to be in the model
+	Rules        string   `json:"rules"`    // optional rules to play, see cards.Mode.Combinations
 	Seed         uint64   `json:"seed"`
 	Defects      []string `json:"defects,omitempty"` // defects of the study to reproduce
 	From         string   `json:"from,omitempty"`    // SHA-256 hash of the checkpoint with the first tables; "" for empty ones
@@ -147,7 +146,6 @@ func (c *Config) Params() []run.Param {
 		run.ChoiceParam("reward", &c.Reward, []string{RewardPoints, RewardPositive, RewardHeuristic, RewardWon}, "the reward between two turns"),
 		UntriedParam(&c.UntriedRule, ""),
 		run.RulesParam(&c.Rules, "in turn"),
-		run.Param{Name: "first-visit", Target: &c.FirstVisit, Help: "learn only from the first of equal decisions in a game"},
 		run.Param{Name: "episodes", Target: &c.Episodes, Min: 1, Max: 1_000_000_000, Scaled: true, Help: "games to play"},
 		run.Param{Name: "agents", Target: &c.Agents, Min: 1, Max: 8, Help: "number of agents that learn: 1 plays against itself, several take the seats in rotation"},
 		MemoryParam(&c.Memory, "MiB that the tables may take"),

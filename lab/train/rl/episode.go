@@ -1,8 +1,6 @@
 package rl
 
 import (
-	"slices"
-
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
@@ -98,7 +96,7 @@ func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *dec
 				value = g
 			}
 			later, next, first = i, score, d
-			if !(late && isLast) && !(c.FirstVisit && isRepeat(decisions[:i], d)) {
+			if !late || !isLast {
 				emit(d, float32(value))
 			}
 			isLast = false
@@ -112,12 +110,6 @@ func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *dec
 			emit(first, float32(g))
 		}
 	}
-}
-
-func isRepeat(earlier []decision, d *decision) bool {
-	return slices.ContainsFunc(earlier, func(e decision) bool {
-		return e.seat == d.seat && e.action == d.action && e.key == d.key
-	})
 }
 
 // Trace records the decisions of one seat in an episode and computes their returns. As in the study, repeated

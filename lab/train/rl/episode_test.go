@@ -67,24 +67,6 @@ func TestReturnsHeuristic(t *testing.T) {
 	}
 }
 
-func TestFirstVisit(t *testing.T) {
-	d := []decision{
-		{seat: 0, key: 7, action: 1, score: 0},
-		{seat: 1, key: 7, action: 1, score: 0}, // another seat
-		{seat: 0, key: 7, action: 2, score: 1}, // another action
-		{seat: 0, key: 7, action: 1, score: 3}, // the same as the first
-		{seat: 0, key: 8, action: 1, score: 7}, // another state
-	}
-	every, first := Config{Gamma: 1}, Config{Gamma: 1, FirstVisit: true}
-	final := []int{15, -15}
-	if got, want := learned(&every, d, final), "0:1=8 0:1=12 0:2=14 0:1=15 1:1=-15"; got != want {
-		t.Errorf("every visit: %s, not %s", got, want)
-	}
-	if got, want := learned(&first, d, final), "0:1=8 0:2=14 0:1=15 1:1=-15"; got != want {
-		t.Errorf("first visit: %s, not %s", got, want)
-	}
-}
-
 // TestTrace checks that the return of each decision is the later increase of the score.
 func TestTrace(t *testing.T) {
 	trace := NewTrace()

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Learner learns by every-visit or first-visit Monte Carlo control. It plays a batch of episodes without changing
+// Learner learns by every-visit Monte Carlo control. It plays a batch of episodes without changing
 // its tables, and then updates the tables with the returns of the batch. The result depends only on the
 // configuration, not on the number of workers.
 type Learner struct {

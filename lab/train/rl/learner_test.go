@@ -89,7 +89,6 @@ func stonesConfig(episodes int) Config {
 func TestLearnsKnownSolution(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"every visit":  func(*Config) {},
-		"first visit":  func(c *Config) { c.FirstVisit = true },
 		"won":          func(c *Config) { c.Reward = RewardWon },
 		"several":      func(c *Config) { c.Agents, c.Episodes = 3, 60_000 },
 		"least step":   func(c *Config) { c.MinStep = 0.01 },
