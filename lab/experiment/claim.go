@@ -167,6 +167,9 @@ func (e *Experiment) plannedUnits(rows []string) (n int) {
 
 // TestClaim trains and plays what the claim of f needs, and adds the result to f.
 func (e *Experiment) TestClaim(ctx context.Context, o Options, f *Evidence) error {
+	if e.claimResults == nil {
+		e.claimResults = map[string][]result{}
+	}
 	part := e.partFor(f.Claim)
 	o.Scale, o.TimeScale, o.TrainScale, o.NodeRate = 1, 1, 1, 0
 	if o.Progress == nil {
@@ -176,8 +179,11 @@ func (e *Experiment) TestClaim(ctx context.Context, o Options, f *Evidence) erro
 	if err != nil {
 		return err
 	}
-	ours, n := part.units(f.Claim, f.Rows, rows)
-	against, m := part.units(f.Claim, f.Against, rows)
+	for i, r := range part.rows {
+		e.claimResults[r.name] = rows[i]
+	}
+	ours, n := e.units(f.Claim, f.Rows)
+	against, m := e.units(f.Claim, f.Against)
 	f.Games, f.Units = n+m, len(ours)+len(against)
 	f.Effect, f.SE, f.Degrees = f.difference(ours, against)
 	t := distuv.StudentsT{Sigma: 1, Nu: f.Degrees}
@@ -185,9 +191,10 @@ func (e *Experiment) TestClaim(ctx context.Context, o Options, f *Evidence) erro
 	return nil
 }
 
-// partFor returns a copy of e with only the matches, models and trainings that the claim needs.
+// partFor returns a copy of e with only the matches, models and trainings that the claim needs and that have no results.
 func (e *Experiment) partFor(c *Claim) *Experiment {
-	part, names := *e, slices.Concat(c.Rows, c.Against)
+	part := *e
+	names := slices.DeleteFunc(slices.Concat(c.Rows, c.Against), func(name string) bool { return e.claimResults[name] != nil })
 	part.Trainings = nil
 	for _, t := range slices.Backward(e.Trainings) {
 		if slices.Contains(names, t.Name) {
@@ -207,13 +214,12 @@ func (e *Experiment) partFor(c *Claim) *Experiment {
 
 // units returns the independent values of the games in the named rows, and the number of the games. A game is a
 // value; if a row has several seeds, the mean of each seed is one.
-func (e *Experiment) units(c *Claim, names []string, rows [][]result) (values []float64, games int) {
+func (e *Experiment) units(c *Claim, names []string) (values []float64, games int) {
 	seeds := 1
 	var all []result
 	for _, name := range names {
-		i := e.rowIndex(name)
-		seeds = e.rows[i].seedCount
-		all = append(all, rows[i]...)
+		seeds = e.rows[e.rowIndex(name)].seedCount
+		all = append(all, e.claimResults[name]...)
 	}
 	bySeed := make([][]float64, seeds)
 	for i := range all {

@@ -44,7 +44,8 @@ type Experiment struct {
 	Tables []Table `toml:"table"`
 	Claims []Claim `toml:"claim"` // instead of tables
 
-	rows []row
+	rows         []row
+	claimResults map[string][]result // of the claims tested so far, by row
 }
 
 // row is what each line of an experiment's tables stands for: a match, a training or a model.

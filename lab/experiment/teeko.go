@@ -3,11 +3,14 @@ package experiment
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/timba-arena/timba/lab/train/lms"
+	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
@@ -63,23 +66,34 @@ func (e *Experiment) completeTrainings() error {
 // runTrainings runs all trainings once for each seed and returns the results by row of the tables. It appends their
 // weights and curves to report. If it fails, it also returns the results of the finished games.
 func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Findings) ([][]result, error) {
-	rows := make([][]result, len(e.rows))
-	for instance := range max(1, e.Repeats) {
-		list, err := e.runInstance(ctx, o, report, instance)
+	rows, n := make([][]result, len(e.rows)), max(1, e.Repeats)
+	lists, reports, errs := make([][][]result, n), make([]Findings, n), make([]error, n)
+	var mu sync.Mutex
+	played := 0
+	run.ForEach(len(o.Workers), n, func(_, instance int) {
+		own, last := *o, 0
+		own.Progress = func(_, unit string, done, _ int) {
+			mu.Lock()
+			defer mu.Unlock()
+			played, last = played+done-last, done
+			o.Progress("", unit, played, report.TotalGames)
+		}
+		lists[instance], errs[instance] = e.runInstance(ctx, &own, &reports[instance], instance)
+	})
+	for instance, list := range lists {
 		for i := range list {
 			rows[i] = append(rows[i], list[i]...)
 		}
-		if err != nil {
-			return rows, err
-		}
+		report.Notes = append(report.Notes, reports[instance].Notes...)
+		report.Curves = append(report.Curves, reports[instance].Curves...)
 	}
-	return rows, nil
+	return rows, errors.Join(errs...)
 }
 
 // runInstance runs the trainings one after another with one seed. instance is the index of the seed.
 func (e *Experiment) runInstance(ctx context.Context, o *Options, report *Findings, instance int) (rows [][]result, err error) {
 	learned := maps.Clone(teekolms.Named)
-	played := instance * report.TotalGames / max(1, e.Repeats)
+	played := 0
 	name := e.Name
 	if instance > 0 {
 		name += fmt.Sprintf("/%d", instance)
