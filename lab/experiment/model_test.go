@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/lab/train/dataset"
 	"github.com/timba-arena/timba/lab/train/ga"
 	"github.com/timba-arena/timba/lab/train/rl"
 	"github.com/timba-arena/timba/lab/train/sl"
@@ -272,6 +273,16 @@ func TestPlan(t *testing.T) {
 	want := rl.Default("brisca2")
 	want.Seed = 7
 	if diff := cmp.Diff(&want, p.settings.(*rl.Config), cmp.Comparer(func(a, b []string) bool { return slices.Equal(a, b) }), cmp.AllowUnexported(rl.Config{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestPlanData checks that a net learns from a data set with the settings each and bot of its model.
+func TestPlanData(t *testing.T) {
+	e := parsed(t, strings.Replace(learned, `layers = "8"`, "layers = \"8\"\neach = 200\nbot = \"@sl\"", 1))
+	p := kit.Get[*TrainedModel](t)(e.Models.find("SL").plan(mended, 1, 7))
+	want := &dataset.Config{Train: "data", Mode: "brisca2", GamesPerRules: 200, Seed: 7, Bots: []string{"@sl", "@sl"}}
+	if diff := cmp.Diff(want, p.data.settings.(*dataset.Config)); diff != "" {
 		t.Error(diff)
 	}
 }
