@@ -86,9 +86,9 @@ var Method = run.Method{
 	Short: "Learn Brisca or Tute by Monte Carlo learning",
 	Long: "Plays games of agents against themselves and stores the mean return of each action in each state, as in a\n" +
 		"study of 2024. The variants differ in the key of a state: os has everything that a player knows; ms has trump\n" +
-		"card, trick, hand, songs, cards seen and rules, and the model uses for an unknown key the most frequent action of the\n" +
-		"states with the same trump card, trick and hand; as has an abstraction: hand is trump card, trick and hand,\n" +
-		"and kinds has kinds of cards instead of cards and needs little memory.\n\n" +
+		"card, trick, hand, songs, cards seen and rules, and its model uses for an unknown key the most frequent action\n" +
+		"of the states with the same trump card, trick and hand; as has an abstraction: hand is trump card, trick and\n" +
+		"hand, and kinds has kinds of cards instead of cards and needs little memory.\n\n" +
 		"The tables never take more than --memory. When they are full, they reject new states and go on learning the\n" +
 		"known ones. Play with the model as @rl:model=DIR/model.timba.",
 	Example: "  timba-lab train rl --variant ms --dry-run\n" +

@@ -9,8 +9,8 @@ import (
 
 // publishedAction returns the action that the program of R. Arjonilla's thesis stores for the state of u, after t has
 // learned u. With DefectStored it is random with the probability epsilon. Otherwise it is the best of the tried actions
-// or, if the means of these are negative and others are untried, a random one of the others. With DefectPlace the
-// chosen and the other actions are not those of the text, but the ones that the program takes for them.
+// or, if the means of these are negative and others are untried, a random one of the others. With DefectPlace the action
+// in the place that the best one has among the tried actions, but among all legal ones, stands for the best one.
 func (c *Config) publishedAction(t *ReturnTable, u *Update, epsilon float64, r *rules.Rand) uint8 {
 	legal := u.actions()
 	tried, untried, best := t.splitTried(u.Key, legal, r)
