@@ -112,5 +112,5 @@ var requiredFlags = map[string][]string{
 // may take. Scripts start them.
 var usageOnly = []string{
 	"timba-lab bench", "timba-lab bench duplicates", "timba-lab bench env", "timba-lab bench ladder", "timba-lab bench openings",
-	"timba-lab bench sandbox",
+	"timba-lab bench sandbox", "timba-lab train tebes-weights",
 }
