@@ -197,7 +197,7 @@ var ladderSpecs = map[string][]string{
 }
 
 // Version is the common version of all house bots. It must be changed whenever one of them makes other moves.
-const Version = "2"
+const Version = "3"
 
 // Run plays as the bot of spec (name and options): it reads the protocol from in and writes the answers to out, until
 // the input ends. The bot reports the canonical form of spec as its name.

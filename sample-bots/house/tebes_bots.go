@@ -10,9 +10,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/mcts"
 )
 
-// The agents of S. Sales, "Tebes", 2015. The study orders the weights, B1 > ... > B6 > 0 and P1 > P2 > P3 >
-// 0, but prints no numbers. The numbers here are about halved from level to level, so that a square next to a
-// goal outweighs a piece, which heuristic 1 counts as 10.
+// The agents of S. Sales, "Tebes", 2015. The study orders the weights, B1 > ... > B6 > 0 and P1 > P2 > P3 > 0, but prints
+// no numbers. The defaults are those of timba-lab train tebes-weights, which fits them to tables of the study.
 
 func newTebesWeights(p *params) tebesWeights {
 	weight := func(name string, high, normal int, help string) int32 {
@@ -20,22 +19,22 @@ func newTebesWeights(p *params) tebesWeights {
 	}
 	return tebesWeights{
 		bonus: [...]int32{
-			weight("b1", 1000, 60, "bonus of the opponent's corners"),
-			weight("b2", 1000, 30, "bonus of a square from which a corner can be captured"),
-			weight("b3", 1000, 15, "bonus of a square from which one of those can be captured"),
-			weight("b4", 1000, 8, "bonus of level 4 of the map"),
-			weight("b5", 1000, 6, "bonus of the own corners"),
-			weight("b6", 1000, 3, "bonus of level 6 of the map"),
+			weight("b1", 1000, 166, "bonus of the opponent's corners"),
+			weight("b2", 1000, 38, "bonus of a square from which a corner can be captured"),
+			weight("b3", 1000, 9, "bonus of a square from which one of those can be captured"),
+			weight("b4", 1000, 3, "bonus of level 4 of the map"),
+			weight("b5", 1000, 2, "bonus of the own corners"),
+			weight("b6", 1000, 1, "bonus of level 6 of the map"),
 		},
 		penalty: [...]int32{
-			weight("p1", 1000, 60, "penalty for an opponent on an own corner"),
-			weight("p2", 1000, 30, "penalty for an opponent on level 2 of the map"),
-			weight("p3", 1000, 15, "penalty for an opponent on level 3 of the map"),
+			weight("p1", 1000, 103, "penalty for an opponent on an own corner"),
+			weight("p2", 1000, 49, "penalty for an opponent on level 2 of the map"),
+			weight("p3", 1000, 23, "penalty for an opponent on level 3 of the map"),
 		},
 		c: [...]int32{
 			weight("c1", 100, 1, "weight of the maps in heuristic 2"), // with a higher weight, the sum of the maps could look like a win
-			weight("c2", 10000, 200, "weight of the pieces in heuristic 2"),
-			weight("c3", 1000, 5, "weight of the threatened captures in heuristic 2"),
+			weight("c2", 10000, 3390, "weight of the pieces in heuristic 2"),
+			weight("c3", 1000, 15, "weight of the threatened captures in heuristic 2"),
 		},
 	}
 }
