@@ -28,7 +28,7 @@ func newTrain() *cobra.Command {
 		Use:   "train",
 		Short: "Train bots that learn",
 	}
-	cmd.AddCommand(newTrainTeeko(), newTrainTebes())
+	cmd.AddCommand(newTrainTeeko(), newTrainTebes(), newTrainBrisca())
 	for _, m := range train.Methods {
 		cmd.AddCommand(newTrainMethod(m))
 	}

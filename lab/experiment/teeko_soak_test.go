@@ -18,7 +18,7 @@ import (
 // against weights of a game that was won, in experiment 6.
 var lastGames = map[string][2][2]float64{
 	"won":                {{38, 47}, {35, 65}},
-	"not won, scattered": {{87, 95}, {12, 45}}, // such weights value few own groups
+	"not won, scattered": {{87, 95}, {10, 50}}, // such weights value few own groups
 	"not won, grouped":   {{0, 5}, {0, 8}},     // such weights value few own adjacencies
 }
 
@@ -47,7 +47,10 @@ func TestTeekoFixedPoints(t *testing.T) {
 		learn := lms.Training{Games: 5000, Limit: 500, RateSchedule: lms.RateSchedule{Mu: 0.01}, LearningRule: lms.LearningRule{Replace: true}, Start: teekolms.InitialWeights}
 		play := lms.Training{Games: 5000, Limit: 500, LearningRule: lms.LearningRule{Fixed: true}}
 		check := func(number int, own, other teekolms.Weights, games lms.LearningReport) {
-			last, rival := lastGameOf(own), lastGameOf(other)
+			last, rival := lastGameOf(own), ""
+			if number == 6 {
+				rival = lastGameOf(other)
+			}
 			won := 100 * float64(games.Wins) / float64(games.Games())
 			t.Logf("%d,%d,%q,%q,%.1f,%.1f,%.1f", number, seed+1, last, rival, won, 100*float64(games.Losses)/float64(games.Games()), 100*float64(games.Draws)/float64(games.Games()))
 			if bounds := lastGames[last][number/6]; (number == 1 || rival == "won") && (won < bounds[0] || won > bounds[1]) {
@@ -55,12 +58,12 @@ func TestTeekoFixedPoints(t *testing.T) {
 			}
 		}
 		play.Start = train("teeko-1/learning, replaced", learn).Weights
-		check(1, play.Start, teekolms.PublishedWeights, train("teeko-1/replaced", play))
+		check(1, play.Start, teekolms.Weights{}, train("teeko-1/replaced", play))
 
 		learn.Limit, learn.Period, play.Limit, play.Period = 200, 5, 200, 5
 		first := train("teeko-6/by random, replaced", learn).Weights
 		learn.Start, learn.Rival = first, &first
-		play.Start, play.Rival, play.Games = train("teeko-6/by earlier, replaced", learn).Weights, &first, 1000
+		play.Start, play.Rival, play.Games = train("teeko-6/by earlier, replaced", learn).Weights, &first, 100
 		check(6, play.Start, first, train("teeko-6/replaced", play))
 	}
 }

@@ -15,6 +15,7 @@ type plusWeights struct {
 	steep float64 // cost of each step of a trump's strength
 	late  float64 // factor by which all costs are multiplied when the stock is used up
 	draw  float64 // weight of the turned-up trump card, in the trick whose loser draws it
+	need  float64 // how much draw grows with the need of trumps
 }
 
 // fittedWeights has the default weights of brisca-plus, which TestFitBriscaPlus has found.
@@ -29,6 +30,7 @@ func newBriscaPlus(p *params) Player {
 		steep: p.readFloat("steep", -1000, 1000, fittedWeights.steep, "cost of each step of strength of a trump"),
 		late:  p.readFloat("late", 0, 10, fittedWeights.late, "part of the costs that is left when the stock is used up"),
 		draw:  p.readFloat("draw", -1000, 1000, fittedWeights.draw, "weight of the trump card's cost in the trick that decides who draws it"),
+		need:  p.readFloat("need", -1000, 1000, fittedWeights.need, "how much that weight grows if the hand has no other trump: by this factor, by half of it with one"),
 	}}, ending: newBriscaEnding()})
 }
 
@@ -50,9 +52,15 @@ func (a *plusAppraiser) worth(c baraja.Card) float64 {
 	gain := float64(a.pot+baraja.Value(c)) * a.netShare(p)
 	worth := a.weights.gain*gain - a.cost(c)
 	if a.players == 2 && a.stock == 2 {
-		worth += a.weights.draw * (1 - p) * a.cost(a.table.Trump) // the loser of the trick draws the trump card
+		worth += a.weights.draw * (1 + a.weights.need*a.needOfTrumps(c)) * (1 - p) * a.cost(a.table.Trump) // the loser draws the trump card
 	}
 	return worth
+}
+
+// needOfTrumps returns the share of cards that are not trumps among those that the seat keeps if it plays c.
+func (a *plusAppraiser) needOfTrumps(c baraja.Card) float64 {
+	kept := a.hand.Without(c)
+	return 1 - float64(kept.OfSuit(a.trumps).Len())/float64(max(1, kept.Len()))
 }
 
 // cost returns the cost of playing c: an estimate of what c would be worth if it stayed in the hand.

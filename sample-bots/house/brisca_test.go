@@ -76,6 +76,25 @@ func TestBriscaEffectiveValue(t *testing.T) {
 	}
 }
 
+// TestBriscaTrumpDraw checks the example of lab/experiments.md: the trump card is the 3 of copas, the loser of this trick
+// draws it, and the 12 of oros is led. With the study's weights the 1 of oros wins the trick until the trump card weighs
+// more than (122.5 + 42) / 180. With a need of trumps less weight suffices, because the hand has no trump.
+func TestBriscaTrumpDraw(t *testing.T) {
+	const view = "hand=1o,4e,5b trump=3c stock=2 leader=0 trick=12o points=95,0 played=3o,4o,11o,5o,10o,6o,1e,5e,3e,6e,12e,7e,11e,10e," +
+		"1b,4b,3b,6b,12b,7b,11b,10b,1c,2c,12c,4c,11c,5c,10c,6c,7c,7o leaders=0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 known=-/-"
+	for weights, want := range map[string]string{
+		"": "1o", ",draw=0.9": "1o", ",draw=0.92": "4e", ",draw=0.46,need=0.9": "1o", ",draw=0.46,need=1": "4e",
+	} {
+		bot := "brisca-plus:gain=9.5,plain=2,value=0,trump=0,steep=20,late=1" + weights
+		if weights == "" {
+			bot += ",draw=0"
+		}
+		if got := answer(t, bot, "brisca seat=1 ply=33", view, 1); got != want {
+			t.Errorf("%s: %s is played, want %s", bot, got, want)
+		}
+	}
+}
+
 // exhaustive returns the margin at the end of the game after perfect play. It searches all moves, without bounds,
 // table or move ordering.
 func exhaustive[S any, G endgame.State[S]](g G) int32 {
