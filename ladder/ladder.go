@@ -115,6 +115,7 @@ type Version struct {
 	Games    []string // the games that it plays, as in "brisca players=2"; nil means all games
 	Command  []string // run in its directory; for a house bot its name, such as "@greedy"
 	Needs    Needs    // what the build needs from a machine
+	Training string   // JSON: the record of the training of a model; "" for other bots
 	Remote   bool     // runs on its owner's machine and plays only while connected
 	State    VersionState
 	Reason   phrase.Text // why it failed, or was cancelled or suspended, or why no machine plays it although it is live

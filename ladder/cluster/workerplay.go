@@ -107,11 +107,10 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Cont
 	if err := program.CheckCommandWord(dir, w.Dir, b.Command[0]); err != nil {
 		return bot, err
 	}
-	command, err := program.Manifest{Run: b.Command}.Command(dir)
-	if err != nil {
+	if bot, err = (program.Manifest{Run: b.Command}).Contestant(dir); err != nil {
 		return bot, err
 	}
-	bot = match.Contestant{Version: b.Label, Command: command, Dir: dir, Temp: w.Temp(), Hash: b.Hash, Language: b.Language}
+	bot.Version, bot.Temp, bot.Hash, bot.Language = b.Label, w.Temp(), b.Hash, b.Language
 	if o.Sandbox != nil {
 		s := *o.Sandbox
 		s.Level = sandbox.Probe().Level // at least the level that the server requires

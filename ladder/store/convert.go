@@ -110,7 +110,7 @@ func convertRows[R, T any](rows []R, convert func(R) T) (out []T) {
 func version(v queries.VersionRow) (ladder.Version, error) {
 	out := ladder.Version{
 		ID: v.ID, BotID: v.BotID, Bot: v.Name, Owner: v.PersonID.Int64, Number: int(v.Number), Label: v.Label, Bundle: v.Bundle, Hash: v.Hash,
-		Language: v.Language, State: ladder.VersionState(v.State), Reason: phraseOf(v.Reason), Remote: v.Remote != 0, Unplayable: phraseOf(v.Unplayable),
+		Language: v.Language, State: ladder.VersionState(v.State), Reason: phraseOf(v.Reason), Remote: v.Remote != 0, Unplayable: phraseOf(v.Unplayable), Training: v.Training,
 		CreatedAt: moment(v.Created), LiveAt: nullMoment(v.Began), EndedAt: nullMoment(v.Ended),
 	}
 	if out.State == ladder.Live && !out.Unplayable.IsZero() {

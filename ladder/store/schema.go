@@ -15,7 +15,7 @@ import (
 //go:embed schema.sql
 var schema string
 
-const schemaVersion = 21
+const schemaVersion = 22
 
 // prepareSchema creates the schema in an empty database. It returns an error if the database has another
 // version of the schema.

@@ -112,6 +112,7 @@ CREATE TABLE versions (
   ended    INTEGER,
   remote   INTEGER NOT NULL DEFAULT 0 CHECK (remote IN (0, 1)), -- runs on its owner's machine and plays while connected
   needs    TEXT    NOT NULL DEFAULT '{}' CHECK (json_valid(needs)), -- what the build needs from a machine: see ladder.Needs
+  training TEXT    NOT NULL DEFAULT '', -- JSON: the record of the training of a model; '' for other bots
   unplayable TEXT  NOT NULL DEFAULT '', -- what the version needs that no machine has; '' if it can be played
   UNIQUE (bot_id, number),
   UNIQUE (id, bot_id),

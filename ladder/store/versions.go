@@ -58,6 +58,7 @@ type BuildInfo struct {
 	Games    []string     // that it plays; nil means all
 	Command  []string     // starts it in the directory of the built files
 	Needs    ladder.Needs // of a machine that plays it
+	Training string       // JSON: the record of the training of a model; "" for other bots
 }
 
 // SetBuildInfo stores the result of the build of a version that is being checked.
@@ -68,7 +69,7 @@ func (s Versions) SetBuildInfo(ctx context.Context, versionID int64, b BuildInfo
 		}
 		tx.addEvent(events.Event{Kind: events.SubmissionChanged, Version: versionID})
 		return tx.SetBuilt(ctx, queries.SetBuiltParams{
-			Label: b.Label, Hash: b.Hash, Language: b.Language, Games: jsonList(b.Games), Command: jsonList(b.Command), Needs: jsonText(b.Needs), ID: versionID,
+			Label: b.Label, Hash: b.Hash, Language: b.Language, Games: jsonList(b.Games), Command: jsonList(b.Command), Needs: jsonText(b.Needs), Training: b.Training, ID: versionID,
 		})
 	})
 }

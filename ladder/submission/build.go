@@ -1,8 +1,10 @@
 package submission
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -71,19 +73,36 @@ func (s *submission) build(ctx context.Context, log *transcript) (summary phrase
 	if err != nil {
 		return summary, err
 	}
-	if _, err := s.command(s.botBuild.dir, m.Run); err != nil {
+	if _, err := s.contestant(s.botBuild.dir, m.Run); err != nil {
 		return summary, err
 	}
 	fmt.Fprintf(log, "run: %s\n", strings.Join(m.Run, " "))
 	err = s.Store.Versions.SetBuildInfo(ctx, s.version.ID, store.BuildInfo{
 		Label: label(m.Version, log), Hash: s.hash, Language: m.Language(), Games: claimed, Command: m.Run,
-		Needs: needsOf(s.botBuild.dir, m.Run),
+		Needs: needsOf(s.botBuild.dir, m.Run), Training: trainingRecord(m, log),
 	})
 	if err != nil {
 		return summary, err
 	}
 	s.version, err = s.Store.Versions.Find(ctx, s.version.ID)
 	return summary, err
+}
+
+// maxTraining is the largest size of the training record that is stored with a version, in bytes.
+const maxTraining = 8 << 10
+
+// trainingRecord returns the record of the training as JSON if the bot is a model, and otherwise "". It leaves out a
+// record that is too long, and writes that to the log.
+func trainingRecord(m program.Manifest, log *transcript) string {
+	var record bytes.Buffer
+	if json.Compact(&record, m.Training()) != nil {
+		return ""
+	}
+	if record.Len() > maxTraining {
+		fmt.Fprintf(log, "warning: the record of the training has %d bytes: only records of at most %d are shown\n", record.Len(), maxTraining)
+		return ""
+	}
+	return record.String()
 }
 
 // label returns version, the text by which a manifest names the version, as one short line without the secrets of t.

@@ -82,11 +82,12 @@ func (p *Pipeline) Resolve(ctx context.Context, v ladder.Version) (match.Contest
 
 // bot returns version v, whose built files are in dir, as a program in its sandbox.
 func (p *Pipeline) bot(dir string, v ladder.Version) (match.Contestant, error) {
-	command, err := p.command(dir, v.Command)
+	c, err := p.contestant(dir, v.Command)
 	if err != nil {
-		return match.Contestant{}, fmt.Errorf("submission: version %d of %s: %w", v.Number, v.Bot, err)
+		return c, fmt.Errorf("submission: version %d of %s: %w", v.Number, v.Bot, err)
 	}
-	return match.Contestant{Name: v.Bot, Version: v.DisplayLabel(), Command: command, Dir: dir, Temp: p.Dir.Temp(), Hash: v.Hash, Sandbox: p.Sandbox(), Language: v.Language}, nil
+	c.Name, c.Version, c.Temp, c.Hash, c.Sandbox, c.Language = v.Bot, v.DisplayLabel(), p.Dir.Temp(), v.Hash, p.Sandbox(), v.Language
+	return c, nil
 }
 
 // Restore builds a version again from its upload if its build is missing. The build is not removed before ctx
@@ -131,17 +132,17 @@ func (p *Pipeline) restore(ctx context.Context, v ladder.Version, path string) e
 	return m.move(path)
 }
 
-// command returns the command that starts a bot whose built files are in dir. run is the command in the bot's
-// manifest. The error is a refusal if the bot is to blame for it.
-func (p *Pipeline) command(dir string, run []string) ([]string, error) {
+// contestant returns the bot, without a name, whose built files are in dir. run is the command in the bot's manifest.
+// The error is a refusal if the bot is to blame for it.
+func (p *Pipeline) contestant(dir string, run []string) (match.Contestant, error) {
 	if err := p.checkCommand(dir, run); err != nil {
-		return nil, err
+		return match.Contestant{}, err
 	}
-	command, err := program.Manifest{Run: run}.Command(dir)
+	c, err := program.Manifest{Run: run}.Contestant(dir)
 	if err != nil {
-		return nil, newRefusal("run: %s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
+		return c, newRefusal("run: %s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
 	}
-	return command, nil
+	return c, nil
 }
 
 // checkCommand returns a refusal (an error that blames the bot) if the command starts a program that is neither in

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
@@ -18,8 +19,11 @@ var elfArch = map[elf.Machine]string{
 
 // needsOf returns what a machine must have to run the command of a bot whose built files are in dir. These are the
 // architecture of the program that is executed, and the interpreters that execute it. Programs that a script starts
-// later are not considered. If the command cannot be started, the result is empty.
+// later are not considered. If the command cannot be started, or timba plays the bot itself, the result is empty.
 func needsOf(dir string, command []string) (n ladder.Needs) {
+	if (program.Manifest{Run: command}).IsModel() {
+		return n
+	}
 	words := command[:1]
 	for range interpreter.MaxDepth {
 		var next []string

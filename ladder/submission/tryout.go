@@ -191,7 +191,7 @@ func (s *submission) playTryout(ctx context.Context, t Tryout, log *transcript) 
 	if err != nil {
 		return err
 	}
-	if _, err := s.command(s.dir, s.manifest.Run); err != nil {
+	if _, err := s.contestant(s.dir, s.manifest.Run); err != nil {
 		return err
 	}
 	bot, err := s.bot(s.dir, s.version)

@@ -24,7 +24,7 @@ type Contestant struct {
 	Version string   // from the manifest, else from the bot's "ready"
 	Command []string // the program and its arguments
 	Dir     string   // the working directory; "" means the current one
-	Show    []string // paths that the sandbox makes visible in addition to Dir and the files that Command names
+	Show    []string // paths that the sandbox makes visible in addition to Dir and the files that Command names; if it has the program, nothing beside the program is shown
 	Hash    string   // SHA-256 of the program, in hexadecimal
 
 	Language string // the language in which it is written, for advice; "" if unknown

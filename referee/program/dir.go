@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/trees"
-	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -33,11 +32,11 @@ func (r Resolver) resolveDir(ctx context.Context, source string) (Program, error
 			return Program{}, err
 		}
 	}
-	command, err := m.Command(dir)
+	bot, err := m.Contestant(dir)
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: %s: %w", source, err)
 	}
-	bot := match.Contestant{Name: printable(m.Name), Version: printable(m.Version), Command: command, Dir: dir, Hash: hash, Language: m.language}
+	bot.Name, bot.Version, bot.Hash, bot.Language = printable(m.Name), printable(m.Version), hash, m.language
 	bot.Language = Language(bot)
 	return Program{Contestant: bot, Games: m.Games, Source: source, Overrides: m.Match, place: source}, nil
 }

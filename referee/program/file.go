@@ -11,6 +11,9 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/timba-arena/timba/internal/phrase"
+	"github.com/timba-arena/timba/internal/trees"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 // fileName matches file names, without extension, that all compilers and interpreters accept.
@@ -18,7 +21,7 @@ var fileName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // SingleFileManifest returns the manifest of a bot that consists of one file. The extension of the file's name
 // decides how the bot is built and run. The bot's name is that of the file without its extension, unless that is
-// "bot" or "main". For an unknown extension SingleFileManifest returns an error that lists the possible names.
+// "bot", "main" or "model". For an unknown extension SingleFileManifest returns an error that lists the possible names.
 func SingleFileManifest(name string) (Manifest, error) {
 	var known []string
 	for _, f := range mainFiles {
@@ -47,13 +50,43 @@ func SingleFileManifest(name string) (Manifest, error) {
 			return renamed
 		}
 		m := Manifest{Build: rename(f.build), Run: rename(f.run), language: f.language}
-		if !strings.EqualFold(base, "bot") && !strings.EqualFold(base, "main") {
+		if !strings.EqualFold(base, usual) && !strings.EqualFold(base, "main") {
 			m.Name = base
 		}
 		return m, nil
 	}
 	return Manifest{}, phrase.Errorf("file %q: its name tells no language: try %s, or other letters, digits, - and _ before the dot, or an archive of a directory with a %s",
 		name, strings.Join(known, ", "), ManifestFile)
+}
+
+// isModelPath reports whether bot, as the user writes it, is the path of a model file.
+func isModelPath(bot string) bool {
+	info, err := os.Stat(bot)
+	return strings.HasSuffix(bot, house.ModelExt) && err == nil && info.Mode().IsRegular()
+}
+
+// resolveModel returns the program that plays the model file at path: this one.
+func resolveModel(path string) (Program, error) {
+	m := Manifest{}
+	if err := m.readModel(path); err != nil {
+		return Program{}, fmt.Errorf("bot: %w", err)
+	}
+	place, err := filepath.Abs(path)
+	if err != nil {
+		return Program{}, fmt.Errorf("bot: %w", err)
+	}
+	executable, hash, err := thisProgram()
+	if err != nil {
+		return Program{}, fmt.Errorf("bot: %q: %w", path, err)
+	}
+	own, err := trees.HashFile(place)
+	if err != nil {
+		return Program{}, fmt.Errorf("bot: %w", err)
+	}
+	return Program{Contestant: match.Contestant{
+		Name: printable(filepath.Base(path)), Command: []string{executable, "bot", place}, Show: []string{executable},
+		Hash: hashWords(hash, own), Language: languageOf([]string{path}),
+	}, Games: m.Games, place: place}, nil
 }
 
 // WriteFile creates the directory dir of a bot that consists of one file. It writes the file, with the given name and

@@ -10,6 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/trees"
+	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 // A single file of every language is a bot: its manifest is that of the main file under the file's name.
@@ -19,6 +20,10 @@ func TestSingleFiles(t *testing.T) {
 			dir, name := filepath.Join(t.TempDir(), "x"), base+filepath.Ext(f.name)
 			kit.Must(t, WriteFile(dir, name, []byte("x"), []string{"teeko"}))
 			m, err := ReadManifest(dir)
+			if m.IsModel() {
+				refused(t, err, name, "the first line is \"x\"")
+				m, err = readManifest(dir) // without what only the file of a model says
+			}
 			if err != nil || m.Name != base || m.language != f.language || !slices.Equal(m.Games, []string{"teeko"}) || len(m.Build) != len(f.build) || len(m.Run) != len(f.run) {
 				t.Errorf("%s: %+v, %v", name, m, err)
 			}
@@ -37,6 +42,38 @@ func TestSingleFiles(t *testing.T) {
 	}
 	_, err := SingleFileManifest("notes.txt")
 	refused(t, err, "bot.cpp", "Bot.java", "timba.toml")
+}
+
+// A model file plays the games for which it was trained, as a file of a match and in a directory, and shows nothing but
+// itself and this program. A directory cannot run another house bot in this way.
+func TestModelFile(t *testing.T) {
+	data := kit.Get[[]byte](t)(os.ReadFile("../../sample-bots/house/models/sl/tute4.timba"))
+	dir := newDir(t, "mine", map[string]string{"trained.timba": string(data)})
+	t.Chdir(dir)
+	p := resolve(t, "trained.timba")
+	executable := kit.Get[string](t)(house.Executable())
+	file := filepath.Join(dir, "trained.timba")
+	if p.Name != "trained.timba" || p.House || p.Language != "timba model" || !slices.Equal(p.Command, []string{executable, "bot", file}) || !slices.Equal(p.Show, p.Command[:1]) {
+		t.Errorf("a model is %+v", p)
+	}
+	own := filepath.Join(t.TempDir(), "own")
+	kit.Must(t, WriteFile(own, "trained.timba", data, []string{"brisca"}))
+	d := resolve(t, own)
+	if d.Name != "trained" || d.Dir != own || !slices.Equal(d.Command, []string{executable, "bot", "trained.timba"}) || !slices.Equal(d.Show, d.Command[:1]) {
+		t.Errorf("a directory with a model is %+v", d)
+	}
+	const claim = "tute players=4 followonly=no teams=no"
+	for _, b := range []Program{p, d} {
+		if !slices.Equal(b.Games, []string{claim}) {
+			t.Errorf("the games of a model are %q", b.Games)
+		}
+	}
+	if m := (Manifest{Run: []string{"timba", "bot", "champion"}}); m.IsModel() {
+		t.Error("a house bot is a model")
+	}
+	if m := (Manifest{Run: []string{"timba", "bot", "../model.timba"}}); m.IsModel() {
+		t.Error("a file outside the directory is a model")
+	}
 }
 
 // A file that has no executable bit is run by its interpreter, or built, as a directory with it is.

@@ -2,6 +2,7 @@ package program
 
 import (
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,6 +21,8 @@ import (
 
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/internal/tomltext"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
@@ -45,6 +48,7 @@ type Manifest struct {
 	Match   Overrides // the bot's own settings in a local match
 
 	language string
+	training json.RawMessage
 }
 
 // mainFile is the name of a source file by which a bot without a manifest is recognized. It also has the commands
@@ -68,7 +72,11 @@ var mainFiles = []mainFile{
 	{"bot.lua", "Lua", nil, []string{"lua5.4", "bot.lua"}},
 	{"bot.tcl", "Tcl", nil, []string{"tclsh", "bot.tcl"}},
 	{"bot.php", "PHP", nil, []string{"php", "bot.php"}},
+	{"model" + house.ModelExt, "timba model", nil, []string{modelProgram, "bot", "model" + house.ModelExt}},
 }
+
+// modelProgram is the first word of the command that plays a model file. It means this program, wherever that is.
+const modelProgram = "timba"
 
 // languageOf returns a programming language that a file name in a command reveals by its extension. It takes the
 // first such word, and returns "" if there is none.
@@ -84,8 +92,32 @@ func languageOf(words []string) string {
 }
 
 // ReadManifest returns the manifest of the bot in the directory source. If the directory has no ManifestFile,
-// ReadManifest derives the manifest from a main file with a known name, such as bot.py.
+// ReadManifest derives the manifest from a main file with a known name, such as bot.py. The games of a model file are
+// those for which it was trained.
 func ReadManifest(source string) (Manifest, error) {
+	m, err := readManifest(source)
+	if err == nil && m.IsModel() {
+		err = m.readModel(filepath.Join(source, m.Run[2]))
+	}
+	return m, err
+}
+
+// IsModel reports whether the bot is a model file, which timba plays: its command is "timba bot FILE.timba".
+func (m Manifest) IsModel() bool {
+	return len(m.Run) == 3 && m.Run[0] == modelProgram && m.Run[1] == "bot" && strings.HasSuffix(m.Run[2], house.ModelExt) && filepath.IsLocal(m.Run[2])
+}
+
+// readModel sets the games and the training of the model in the file at path.
+func (m *Manifest) readModel(path string) error {
+	h, claim, err := house.ReadModelHeader(path)
+	if err != nil {
+		return phrase.Errorf("%s: %w", path, err)
+	}
+	m.Games, m.training = []string{claim}, h.Training
+	return nil
+}
+
+func readManifest(source string) (Manifest, error) {
 	file := filepath.Join(source, ManifestFile)
 	data, err := readManifestFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -363,9 +395,16 @@ func separateWords(key string) string {
 // Language returns the language of the bot, guessed from its commands, or "" if it is unknown.
 func (m Manifest) Language() string { return m.language }
 
+// Training returns the record of the training as JSON if the bot is a model file, otherwise nil.
+func (m Manifest) Training() json.RawMessage { return m.training }
+
 // Command returns the command that starts the bot, with the absolute path of its program. dir is the directory where
 // the bot was built. Command returns an error if the program does not exist or is not executable.
 func (m Manifest) Command(dir string) ([]string, error) {
+	if m.IsModel() {
+		executable, err := house.Executable()
+		return append([]string{executable}, m.Run[1:]...), err
+	}
 	command := slices.Clone(m.Run)
 	if strings.Contains(command[0], "/") && !filepath.IsAbs(command[0]) {
 		command[0] = filepath.Join(dir, command[0])
@@ -375,6 +414,16 @@ func (m Manifest) Command(dir string) ([]string, error) {
 		return nil, phrase.Errorf("%w: %s", err, m.fixRun(dir, err))
 	}
 	return command, m.checkScript(dir)
+}
+
+// Contestant returns the bot that was built in the directory dir, without a name. The error is that of Command.
+func (m Manifest) Contestant(dir string) (match.Contestant, error) {
+	command, err := m.Command(dir)
+	c := match.Contestant{Command: command, Dir: dir}
+	if m.IsModel() {
+		c.Show = command[:1]
+	}
+	return c, err
 }
 
 // checkScript returns an error if the command runs an interpreter with a script of the directory dir, and dir has no

@@ -90,6 +90,9 @@ func (r Resolver) resolve(ctx context.Context, bot string) (Program, error) {
 	if kind := archiveFormat(bot); kind != "" {
 		return Program{}, fmt.Errorf("bot: %q is an archive in the format %s: unpack it, and name its directory", bot, kind)
 	}
+	if isModelPath(bot) {
+		return resolveModel(bot)
+	}
 	if _, ok := isFile(bot); ok {
 		return r.resolveFile(ctx, bot)
 	}
@@ -164,11 +167,7 @@ func resolveHouse(spec string) (Program, error) {
 	if err != nil {
 		return Program{}, err
 	}
-	executable, err := house.Executable()
-	if err != nil {
-		return Program{}, fmt.Errorf("bot: @%s: finding the path of the program that plays it: %w", spec, err)
-	}
-	hash, err := hashOnce(executable)
+	executable, hash, err := thisProgram()
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: @%s: %w", spec, err)
 	}
@@ -179,6 +178,15 @@ func resolveHouse(spec string) (Program, error) {
 
 		Language: "Go",
 	}, House: true}, nil
+}
+
+// thisProgram returns the path and the hash of the program that plays house bots and models.
+func thisProgram() (executable, hash string, err error) {
+	if executable, err = house.Executable(); err != nil {
+		return "", "", fmt.Errorf("finding the path of the program that plays it: %w", err)
+	}
+	hash, err = hashOnce(executable)
+	return executable, hash, err
 }
 
 // hashOnce returns the hash of an executable. It computes the hash only at the first call, since the file does

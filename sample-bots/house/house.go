@@ -82,9 +82,12 @@ var (
 	cardsOnly   = []string{"brisca", "tute"}
 )
 
-// NewPlayer returns a new player for a spec, which is NAME or NAME:key=value,key=value. It returns an error
-// if the bot or an option does not exist, or if a value is not allowed.
+// NewPlayer returns a new player for a spec, which is NAME or NAME:key=value,key=value, or the path of a model file. It
+// returns an error if the bot or an option does not exist, if a value is not allowed, or if the model is damaged.
 func NewPlayer(spec string) (Player, error) {
+	if isModelFile(spec) {
+		return newModelPlayer(spec)
+	}
 	b, settings, err := parse(spec, Bot.Options)
 	if err != nil {
 		return nil, err
@@ -200,15 +203,17 @@ var ladderSpecs = map[string][]string{
 const Version = "3"
 
 // Run plays as the bot of spec (name and options): it reads the protocol from in and writes the answers to out, until
-// the input ends. The bot reports the canonical form of spec as its name.
+// the input ends. The bot reports the canonical form of spec as its name, and a model the name "model".
 func Run(spec string, in io.Reader, out io.Writer) error {
 	p, err := NewPlayer(spec)
 	if err != nil {
 		return err
 	}
-	name, err := CanonicalSpec(spec)
-	if err != nil {
-		return err
+	name := "model"
+	if !isModelFile(spec) {
+		if name, err = CanonicalSpec(spec); err != nil {
+			return err
+		}
 	}
 	return protocol.Serve(in, out, name, Version, p.Answer)
 }

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/rules"
@@ -43,12 +44,12 @@ func modelOption(of string) BotOption {
 	}}
 }
 
-// openModel reads a model of the given kind from the file at path. If byMean is set, an agent of kind "sl" compares
+// openModel reads a model of the given kind, or of any if that is "", from the file at path. If byMean is set, an agent of kind "sl" compares
 // moves by the mean of all labels (classes of results) instead of the most probable label.
 func openModel(path, kind string, byMean bool) (*learned.Agent, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("model %q cannot be opened: try the path of a file that timba-lab train has written", path)
+		return nil, openError(path)
 	}
 	defer f.Close()
 	a, err := learned.Read(f, kind, byMean)
@@ -56,6 +57,42 @@ func openModel(path, kind string, byMean bool) (*learned.Agent, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return a, nil
+}
+
+// ModelExt is the end of the name of a model file.
+const ModelExt = ".timba"
+
+// isModelFile reports whether spec is the path of a model file, which plays as a bot, and not the name of a house bot.
+func isModelFile(spec string) bool {
+	return strings.HasSuffix(spec, ModelExt) && !strings.Contains(spec, ":")
+}
+
+func newModelPlayer(path string) (Player, error) {
+	a, err := openModel(path, "", false)
+	if err != nil {
+		return nil, err
+	}
+	l := &learner{kind: a.Header.Kind, path: path, agents: map[cards.Mode]*learned.Agent{a.Mode: a}}
+	return &thinkerBot{thinkers: map[string]thinker{"brisca": l, "tute": l}}, nil
+}
+
+// ReadModelHeader returns the header of the model file at path and the claim of the games for which the model was
+// trained. It does not read the rest of the file, which may be damaged.
+func ReadModelHeader(path string) (h model.Header, claim string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return h, "", openError(path)
+	}
+	defer f.Close()
+	if h, _, err = model.Read(f); err != nil {
+		return h, "", err
+	}
+	mode, err := cards.ParseMode(h.Mode)
+	return h, mode.Claim(), err
+}
+
+func openError(path string) error {
+	return fmt.Errorf("model %q cannot be opened: try the path of a file that timba-lab train has written", path)
 }
 
 // learner plays Brisca and Tute by trained models of one kind. There is one model for each mode, which is a game

@@ -21,11 +21,11 @@ type BotOption struct {
 // valueKind defines which values an option allows, if they are neither listed words nor a range of whole numbers.
 // The default is the option's first value.
 type valueKind struct {
-	allowedText string                      // the allowed values, for people
-	canonical   func(string) (string, bool) // returns the canonical form, or false if the value is not allowed
-	check       func(string) error          // returns why an allowed value cannot be used; may be nil
-	isFile      bool                        // whether a value other than the default is the path of a file
-	least, most string                      // the smallest and the greatest value; "" if the values have no order
+	allowedText      string                      // the allowed values, for people
+	canonical        func(string) (string, bool) // returns the canonical form, or false if the value is not allowed
+	check            func(string) error          // returns why an allowed value cannot be used; may be nil
+	isFile           bool                        // whether a value other than the default is the path of a file
+	minimum, maximum string                      // the smallest and the greatest value; "" if the values have no order
 }
 
 // AllowedText describes the allowed values for people, such as "0 to 100".
@@ -59,7 +59,7 @@ func (o BotOption) IsText() bool { return o.kind != nil }
 func (o BotOption) Range() (least, most string) {
 	switch {
 	case o.kind != nil:
-		return o.kind.least, o.kind.most
+		return o.kind.minimum, o.kind.maximum
 	case o.Values != nil:
 		return "", ""
 	}
@@ -114,7 +114,7 @@ func (p *params) readInt(name string, low, high, normal int, help string) int {
 // readFloat declares an option whose value is a number from low to high, and returns its value. normal is the
 // default.
 func (p *params) readFloat(name string, low, high, normal float64, help string) float64 {
-	k := &valueKind{allowedText: fmt.Sprintf("%v to %v", low, high), least: formatFloat(low), most: formatFloat(high), canonical: func(text string) (string, bool) {
+	k := &valueKind{allowedText: fmt.Sprintf("%v to %v", low, high), minimum: formatFloat(low), maximum: formatFloat(high), canonical: func(text string) (string, bool) {
 		x, err := strconv.ParseFloat(text, 64)
 		return formatFloat(x + 0), err == nil && x >= low && x <= high // -0 becomes 0
 	}}
@@ -127,7 +127,7 @@ func formatFloat(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) 
 const maxThinkTime = time.Hour
 
 // durationKind allows durations from 0 to one hour.
-var durationKind = &valueKind{allowedText: "0s for the clock alone, or a time such as 500ms or 4s, at most 1h", least: "0s", most: "1h", canonical: func(text string) (string, bool) {
+var durationKind = &valueKind{allowedText: "0s for the clock alone, or a time such as 500ms or 4s, at most 1h", minimum: "0s", maximum: "1h", canonical: func(text string) (string, bool) {
 	d, err := time.ParseDuration(text)
 	return d.String(), err == nil && d >= 0 && d <= maxThinkTime
 }}

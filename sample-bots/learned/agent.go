@@ -36,20 +36,20 @@ const (
 	KnownNote = "known" // Value is 1 if the model has learned the state, otherwise 0
 )
 
-// Read reads a model file and returns its agent. It returns an error if the model is not of the given kind. For the
-// kind sl, byMean makes the agent compare moves by the mean of all labels (classes of results) instead of the most
+// Read reads a model file and returns its agent. It returns an error if the model is not of the given kind, unless kind
+// is "". For the kind sl, byMean makes the agent compare moves by the mean of all labels (classes of results) instead of the most
 // probable label. Other kinds ignore byMean.
 func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 	h, body, err := model.Read(r)
 	if err != nil {
 		return nil, err
 	}
-	if h.Kind != kind {
+	if kind != "" && h.Kind != kind {
 		return nil, fmt.Errorf("model: kind %q is not %q: try @%s", h.Kind, kind, h.Kind)
 	}
 	m, _ := cards.ParseMode(h.Mode) // model.Read has checked it
 	a := &Agent{Header: h, Mode: m}
-	switch kind {
+	switch h.Kind {
 	case model.SL:
 		var sl *SL
 		if sl, err = ReadSL(h, body); err == nil {

@@ -1,7 +1,9 @@
 package site
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -58,6 +60,25 @@ func (p botPage) Live() int {
 		}
 	}
 	return 0
+}
+
+// Training returns the record of the training of the version that plays or, if none plays, of the newest version. It is
+// JSON, indented, or "" if the bot is no model.
+func (p botPage) Training() string {
+	for _, v := range p.Versions {
+		if p.Live() == 0 || v.Number == p.Live() {
+			return trainingText(v)
+		}
+	}
+	return ""
+}
+
+func trainingText(v ladder.Version) string {
+	var text bytes.Buffer
+	if json.Indent(&text, []byte(v.Training), "", "  ") != nil {
+		return ""
+	}
+	return text.String()
 }
 
 // EditedVersion returns the number of the version that the editor opens. It is the version that plays or, if none

@@ -18,8 +18,8 @@ const (
 // botOption is a field of the form with the options of a house bot.
 type botOption struct {
 	house.BotOption
-	Value       string
-	Least, Most string // the smallest and the greatest value; "" if the values are words
+	Value            string
+	Minimum, Maximum string // the smallest and the greatest value; "" if the values are words
 }
 
 // botOptions returns the fields of the form with the options of a house bot. The values are those of the bot, unless
@@ -34,7 +34,7 @@ func botOptions(v *visit, b ladder.Bot) (list []botOption) {
 	q := v.query()
 	for _, o := range bot.ServerOptions() {
 		field := botOption{BotOption: o, Value: settings.Get(o.Name)}
-		field.Least, field.Most = o.Range()
+		field.Minimum, field.Maximum = o.Range()
 		if !o.IsText() && len(o.Values) == 1 {
 			continue // there is no choice
 		}

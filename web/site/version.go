@@ -18,6 +18,9 @@ type versionPage struct {
 	Stages  []ladder.Stage
 }
 
+// Training returns the record of the training of a model as indented JSON, or "" for other bots.
+func (p versionPage) Training() string { return trainingText(p.Version) }
+
 // CanSeeUpload reports whether the visitor can see the upload: the visitor owns the bot, and the server has
 // kept the upload.
 func (p versionPage) CanSeeUpload() bool {

@@ -111,7 +111,7 @@ SELECT number FROM versions WHERE bot_id = ? AND state IN ('queued', 'building',
 UPDATE versions SET state = ?, reason = ?, began = ?, ended = ? WHERE id = ?;
 
 -- name: SetBuilt :exec
-UPDATE versions SET label = ?, hash = ?, language = ?, games = ?, command = ?, needs = ? WHERE id = ?;
+UPDATE versions SET label = ?, hash = ?, language = ?, games = ?, command = ?, needs = ?, training = ? WHERE id = ?;
 
 -- name: SetNeeds :exec
 UPDATE versions SET needs = ? WHERE hash = ?;

@@ -451,7 +451,7 @@ func (q *Queries) HouseBots(ctx context.Context) ([]Bot, error) {
 }
 
 const lastInState = `-- name: LastInState :many
-SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, unplayable, name, person_id FROM version_rows WHERE state = ? AND ended IS NOT NULL ORDER BY ended DESC LIMIT ?
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, training, unplayable, name, person_id FROM version_rows WHERE state = ? AND ended IS NOT NULL ORDER BY ended DESC LIMIT ?
 `
 
 // The versions in a state that were last to get into it.
@@ -481,6 +481,7 @@ func (q *Queries) LastInState(ctx context.Context, state string, limit int64) ([
 			&i.Ended,
 			&i.Remote,
 			&i.Needs,
+			&i.Training,
 			&i.Unplayable,
 			&i.Name,
 			&i.PersonID,
@@ -510,7 +511,7 @@ func (q *Queries) LastNumber(ctx context.Context, botID int64) (int64, error) {
 }
 
 const lastVersions = `-- name: LastVersions :many
-SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.needs, version_rows.unplayable, version_rows.name, version_rows.person_id FROM json_each(CAST(?1 AS TEXT)) AS wanted
+SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.needs, version_rows.training, version_rows.unplayable, version_rows.name, version_rows.person_id FROM json_each(CAST(?1 AS TEXT)) AS wanted
 CROSS JOIN version_rows ON version_rows.bot_id = wanted.value
   AND version_rows.number = (SELECT max(v.number) FROM versions AS v WHERE v.bot_id = wanted.value)
 `
@@ -542,6 +543,7 @@ func (q *Queries) LastVersions(ctx context.Context, bots string) ([]VersionRow, 
 			&i.Ended,
 			&i.Remote,
 			&i.Needs,
+			&i.Training,
 			&i.Unplayable,
 			&i.Name,
 			&i.PersonID,
@@ -560,7 +562,7 @@ func (q *Queries) LastVersions(ctx context.Context, bots string) ([]VersionRow, 
 }
 
 const liveVersion = `-- name: LiveVersion :one
-SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, unplayable, name, person_id FROM version_rows WHERE bot_id = ? AND state = 'live'
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, training, unplayable, name, person_id FROM version_rows WHERE bot_id = ? AND state = 'live'
 `
 
 func (q *Queries) LiveVersion(ctx context.Context, botID int64) (VersionRow, error) {
@@ -583,6 +585,7 @@ func (q *Queries) LiveVersion(ctx context.Context, botID int64) (VersionRow, err
 		&i.Ended,
 		&i.Remote,
 		&i.Needs,
+		&i.Training,
 		&i.Unplayable,
 		&i.Name,
 		&i.PersonID,
@@ -667,7 +670,7 @@ func (q *Queries) OpenVersionsOf(ctx context.Context, personID sql.NullInt64, qu
 }
 
 const pendingVersions = `-- name: PendingVersions :many
-SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.needs, version_rows.unplayable, version_rows.name, version_rows.person_id, people.served,
+SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.needs, version_rows.training, version_rows.unplayable, version_rows.name, version_rows.person_id, people.served,
   EXISTS (SELECT 1 FROM stages WHERE stages.version_id = version_rows.id) AS begun
 FROM version_rows JOIN people ON people.id = version_rows.person_id
 WHERE version_rows.state IN ('queued', 'building', 'checking', 'trial') AND people.blocked IS NULL ORDER BY version_rows.id
@@ -705,6 +708,7 @@ func (q *Queries) PendingVersions(ctx context.Context) ([]PendingVersionsRow, er
 			&i.VersionRow.Ended,
 			&i.VersionRow.Remote,
 			&i.VersionRow.Needs,
+			&i.VersionRow.Training,
 			&i.VersionRow.Unplayable,
 			&i.VersionRow.Name,
 			&i.VersionRow.PersonID,
@@ -725,7 +729,7 @@ func (q *Queries) PendingVersions(ctx context.Context) ([]PendingVersionsRow, er
 }
 
 const repeatedVersion = `-- name: RepeatedVersion :one
-SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, unplayable, name, person_id FROM version_rows WHERE name = ? AND person_id = ? AND bundle = ? AND state IN ('queued', 'building', 'checking', 'trial')
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, training, unplayable, name, person_id FROM version_rows WHERE name = ? AND person_id = ? AND bundle = ? AND state IN ('queued', 'building', 'checking', 'trial')
 `
 
 // The pending version of a person's bot that has the given upload.
@@ -749,6 +753,7 @@ func (q *Queries) RepeatedVersion(ctx context.Context, name string, personID sql
 		&i.Ended,
 		&i.Remote,
 		&i.Needs,
+		&i.Training,
 		&i.Unplayable,
 		&i.Name,
 		&i.PersonID,
@@ -778,7 +783,7 @@ func (q *Queries) SetBanned(ctx context.Context, banned sql.NullInt64, banReason
 }
 
 const setBuilt = `-- name: SetBuilt :exec
-UPDATE versions SET label = ?, hash = ?, language = ?, games = ?, command = ?, needs = ? WHERE id = ?
+UPDATE versions SET label = ?, hash = ?, language = ?, games = ?, command = ?, needs = ?, training = ? WHERE id = ?
 `
 
 type SetBuiltParams struct {
@@ -788,6 +793,7 @@ type SetBuiltParams struct {
 	Games    string
 	Command  string
 	Needs    string
+	Training string
 	ID       int64
 }
 
@@ -799,6 +805,7 @@ func (q *Queries) SetBuilt(ctx context.Context, arg SetBuiltParams) error {
 		arg.Games,
 		arg.Command,
 		arg.Needs,
+		arg.Training,
 		arg.ID,
 	)
 	return err
@@ -899,7 +906,7 @@ func (q *Queries) Stages(ctx context.Context, versionID int64) ([]Stage, error) 
 }
 
 const versionByID = `-- name: VersionByID :one
-SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, unplayable, name, person_id FROM version_rows WHERE id = ?
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, training, unplayable, name, person_id FROM version_rows WHERE id = ?
 `
 
 func (q *Queries) VersionByID(ctx context.Context, id int64) (VersionRow, error) {
@@ -922,6 +929,7 @@ func (q *Queries) VersionByID(ctx context.Context, id int64) (VersionRow, error)
 		&i.Ended,
 		&i.Remote,
 		&i.Needs,
+		&i.Training,
 		&i.Unplayable,
 		&i.Name,
 		&i.PersonID,
@@ -930,7 +938,7 @@ func (q *Queries) VersionByID(ctx context.Context, id int64) (VersionRow, error)
 }
 
 const versionByNumber = `-- name: VersionByNumber :one
-SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, unplayable, name, person_id FROM version_rows WHERE bot_id = ? AND number = ?
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, training, unplayable, name, person_id FROM version_rows WHERE bot_id = ? AND number = ?
 `
 
 func (q *Queries) VersionByNumber(ctx context.Context, botID int64, number int64) (VersionRow, error) {
@@ -953,6 +961,7 @@ func (q *Queries) VersionByNumber(ctx context.Context, botID int64, number int64
 		&i.Ended,
 		&i.Remote,
 		&i.Needs,
+		&i.Training,
 		&i.Unplayable,
 		&i.Name,
 		&i.PersonID,
@@ -961,7 +970,7 @@ func (q *Queries) VersionByNumber(ctx context.Context, botID int64, number int64
 }
 
 const versionsIn = `-- name: VersionsIn :many
-SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, unplayable, name, person_id FROM version_rows WHERE state = ? ORDER BY id
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, training, unplayable, name, person_id FROM version_rows WHERE state = ? ORDER BY id
 `
 
 func (q *Queries) VersionsIn(ctx context.Context, state string) ([]VersionRow, error) {
@@ -990,6 +999,7 @@ func (q *Queries) VersionsIn(ctx context.Context, state string) ([]VersionRow, e
 			&i.Ended,
 			&i.Remote,
 			&i.Needs,
+			&i.Training,
 			&i.Unplayable,
 			&i.Name,
 			&i.PersonID,

@@ -276,6 +276,7 @@ type VersionRow struct {
 	Ended      sql.NullInt64
 	Remote     int64
 	Needs      string
+	Training   string
 	Unplayable string
 	Name       string
 	PersonID   sql.NullInt64

@@ -596,7 +596,7 @@ func (q *Queries) StandingsOnLadder(ctx context.Context, botID int64, ladderID i
 }
 
 const versionsOfBefore = `-- name: VersionsOfBefore :many
-SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, unplayable, name, person_id FROM version_rows WHERE bot_id = ? AND number < ? ORDER BY number DESC LIMIT ?
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, training, unplayable, name, person_id FROM version_rows WHERE bot_id = ? AND number < ? ORDER BY number DESC LIMIT ?
 `
 
 func (q *Queries) VersionsOfBefore(ctx context.Context, botID int64, number int64, limit int64) ([]VersionRow, error) {
@@ -625,6 +625,7 @@ func (q *Queries) VersionsOfBefore(ctx context.Context, botID int64, number int6
 			&i.Ended,
 			&i.Remote,
 			&i.Needs,
+			&i.Training,
 			&i.Unplayable,
 			&i.Name,
 			&i.PersonID,

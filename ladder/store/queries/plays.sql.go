@@ -248,7 +248,7 @@ func (q *Queries) LastRated(ctx context.Context) (int64, error) {
 }
 
 const liveVersionOf = `-- name: LiveVersionOf :one
-SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.needs, version_rows.unplayable, version_rows.name, version_rows.person_id FROM bots CROSS JOIN version_rows ON version_rows.bot_id = bots.id LEFT JOIN people ON people.id = bots.person_id
+SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.needs, version_rows.training, version_rows.unplayable, version_rows.name, version_rows.person_id FROM bots CROSS JOIN version_rows ON version_rows.bot_id = bots.id LEFT JOIN people ON people.id = bots.person_id
 WHERE bots.name = ? AND version_rows.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL
 `
 
@@ -272,6 +272,7 @@ func (q *Queries) LiveVersionOf(ctx context.Context, name string) (VersionRow, e
 		&i.Ended,
 		&i.Remote,
 		&i.Needs,
+		&i.Training,
 		&i.Unplayable,
 		&i.Name,
 		&i.PersonID,
@@ -280,7 +281,7 @@ func (q *Queries) LiveVersionOf(ctx context.Context, name string) (VersionRow, e
 }
 
 const liveVersions = `-- name: LiveVersions :many
-SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.needs, version_rows.unplayable, version_rows.name, version_rows.person_id FROM version_rows CROSS JOIN bots ON bots.id = version_rows.bot_id LEFT JOIN people ON people.id = bots.person_id
+SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.needs, version_rows.training, version_rows.unplayable, version_rows.name, version_rows.person_id FROM version_rows CROSS JOIN bots ON bots.id = version_rows.bot_id LEFT JOIN people ON people.id = bots.person_id
 WHERE version_rows.state = 'live' AND bots.withdrawn IS NULL AND bots.made_by IS NULL AND people.blocked IS NULL
 ORDER BY version_rows.bot_id LIMIT ?
 `
@@ -313,6 +314,7 @@ func (q *Queries) LiveVersions(ctx context.Context, limit int64) ([]VersionRow, 
 			&i.Ended,
 			&i.Remote,
 			&i.Needs,
+			&i.Training,
 			&i.Unplayable,
 			&i.Name,
 			&i.PersonID,

@@ -71,6 +71,19 @@ func ParseMode(name string) (Mode, error) {
 	return Mode{}, fmt.Errorf("mode %q does not exist: try %s", name, strings.Join(ModeNames(), ", "))
 }
 
+// Claim returns the claim of a bot that plays the mode alone, such as "tute players=2 followonly=no".
+func (m Mode) Claim() string {
+	isOn := map[bool]string{false: "no", true: "yes"}
+	claim := "brisca players=" + strconv.Itoa(m.Players)
+	if m.Tute {
+		claim = "tute players=" + strconv.Itoa(m.Players) + " followonly=" + isOn[m.FollowOnly]
+	}
+	if m.Players == 4 {
+		claim += " teams=" + isOn[m.Teams]
+	}
+	return claim
+}
+
 // ModeOf returns the mode (game, number of players, teams or not) of a variant. It returns false if the game is
 // neither Brisca nor Tute.
 func ModeOf(v *rules.Variant) (Mode, bool) {

@@ -19,6 +19,8 @@ import (
 const (
 	MaxLayers = 8
 	MaxUnits  = 4096 // in a layer
+	// MaxParams is the largest number of weights and biases of all layers together.
+	MaxParams = 1 << 25
 )
 
 // Output is the function that a net applies to the sums of its last layer.
@@ -59,7 +61,7 @@ func New(sizes []int, out Output) (*Net, error) {
 }
 
 // CheckSizes returns an error if no net can have layers of these sizes: there must be 1 to MaxLayers layers with 1
-// to MaxUnits units each.
+// to MaxUnits units each, and at most MaxParams weights and biases.
 func CheckSizes(sizes []int) error {
 	if len(sizes) < 2 || len(sizes) > MaxLayers+1 {
 		return fmt.Errorf("net: layers %q: 1 to %d layers behind the inputs are possible", FormatSizes(sizes), MaxLayers)
@@ -68,6 +70,13 @@ func CheckSizes(sizes []int) error {
 		if s < 1 || s > MaxUnits {
 			return fmt.Errorf("net: layers %q: a layer has 1 to %d units", FormatSizes(sizes), MaxUnits)
 		}
+	}
+	params := 0
+	for k := range len(sizes) - 1 {
+		params += (sizes[k] + 1) * sizes[k+1]
+	}
+	if params > MaxParams {
+		return fmt.Errorf("net: layers %q: they have %d weights and biases, and at most %d are possible: try fewer units", FormatSizes(sizes), params, MaxParams)
 	}
 	return nil
 }

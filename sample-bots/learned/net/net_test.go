@@ -101,6 +101,7 @@ func TestErrors(t *testing.T) {
 		{[]int{3, 0}, Softmax, `layers "3-0"`},
 		{[]int{3, MaxUnits + 1}, Softmax, `"3-4097"`},
 		{make([]int, MaxLayers+2), Softmax, "1 to 8 layers"},
+		{[]int{MaxUnits, MaxUnits, MaxUnits, 3}, Softmax, "they have 33574915 weights and biases, and at most 33554432 are possible"},
 		{[]int{3, 2}, "tanh", `"tanh"`},
 	} {
 		if _, err := New(test.sizes, test.out); err == nil || !strings.Contains(err.Error(), test.want) {
