@@ -56,7 +56,7 @@ func (o BotOption) IsText() bool { return o.kind != nil }
 
 // Range returns the smallest and the greatest value of an option whose value is a number or a duration. For other
 // options it returns two empty texts.
-func (o BotOption) Range() (least, most string) {
+func (o BotOption) Range() (minimum, maximum string) {
 	switch {
 	case o.kind != nil:
 		return o.kind.minimum, o.kind.maximum
