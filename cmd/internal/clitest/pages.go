@@ -99,6 +99,7 @@ var Shorter = []Rule{
 	{regexp.MustCompile(`(train sl .*)`), "$1 --games 320 --epochs 1"},
 	{regexp.MustCompile(`(train ga .*)`), "$1 --generations 2 --final 10"},
 	{regexp.MustCompile(`(train net .*)`), "$1 --generations 2 --games 50"},
+	{regexp.MustCompile(`(train tebes-weights .*)`), "$1 --games 1 --evaluations 1 --finalists 0"},
 	{regexp.MustCompile(`(experiment tebes-[\w-]+)( --scale \S+)?( --time-scale \S+)?`), "$1 --scale 0.01 --time-scale 0.0005"},
 	{regexp.MustCompile(`(experiment thesis-[\w-]+)( --scale \S+)?( --train-scale \S+)?`), "$1 --scale 0.02 --train-scale 0.0002"},
 }
