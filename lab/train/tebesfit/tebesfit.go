@@ -40,6 +40,10 @@ type Search struct {
 // finalFactor is the factor by which a finalist plays more games than the trials before.
 const finalFactor = 4
 
+// byHand is a set of weights that was chosen by hand, in which each level is about half of the level before. It is a
+// finalist, too.
+const byHand = "b1=60,b2=30,b3=15,b4=8,b5=6,b6=3,p1=60,p2=30,p3=15,c2=1500,c3=5"
+
 // WeightTrial is a set of weights that a trial has tested, with its likelihoods.
 type WeightTrial struct {
 	Games   int    // for each cell
@@ -83,7 +87,11 @@ func Fit(ctx context.Context, c Search) ([]WeightTrial, error) {
 	found := slices.Clone(trials)
 	byLikelihood := func(a, b WeightTrial) int { return cmp.Compare(b.Sum(), a.Sum()) }
 	slices.SortStableFunc(found, byLikelihood)
-	for _, t := range found[:min(len(found), c.Finalists)] {
+	finalists := found[:min(len(found), c.Finalists)]
+	if len(finalists) > 0 {
+		finalists = append(slices.Clone(finalists), WeightTrial{Weights: byHand})
+	}
+	for _, t := range finalists {
 		try(t.Weights, finalFactor*c.Games)
 	}
 	slices.SortStableFunc(trials[len(found):], byLikelihood)
