@@ -276,8 +276,8 @@ var leaveOrChange = regexp.MustCompile(`\b(another|leave|out|only)\b`)
 // programName matches the beginning of a command in a message.
 var programName = regexp.MustCompile(`timba(-lab)? `)
 
-// uselessFlag returns a flag that the advice in message proposes although args already has it, or "" if there is
-// none. The advice in a line is the text after the last colon. Advice is never useless if it proposes another value
+// uselessFlag returns a flag that the advice in message proposes although args already has it, with another value than 0,
+// or "" if there is none. The advice in a line is the text after the last colon. Advice is never useless if it proposes another value
 // of the flag that the line is about, leaving a flag out, or a whole command.
 func uselessFlag(args []string, message string) string {
 	if i := slices.Index(args, "--"); i >= 0 {
@@ -288,7 +288,7 @@ func uselessFlag(args []string, message string) string {
 		advice := programName.Split(line[colon:], 2)[0]
 		for _, m := range proposedFlag.FindAllStringSubmatch(advice, -1) {
 			flag := m[2]
-			isUsed := slices.ContainsFunc(args, func(arg string) bool { return arg == flag || strings.HasPrefix(arg, flag+"=") })
+			isUsed := slices.ContainsFunc(args, func(arg string) bool { return arg == flag || strings.HasPrefix(arg, flag+"=") && arg != flag+"=0" })
 			if isUsed && !leaveOrChange.MatchString(m[1]) && !strings.Contains(line[:colon], flag) && !strings.HasPrefix(advice, " "+flag) {
 				return flag
 			}
