@@ -177,10 +177,10 @@ func (t *teekoTraining) params() []run.Param {
 		{Name: "chance", Target: &t.Chance, Help: "instead, each of its moves is random with this probability, 1 in --period"},
 		{Name: "blind", Target: &t.Blind, Help: "do not check whether a move wins at once"},
 		{Name: "replace", Target: &t.Replace, Help: "forget the old weights at each step of learning"},
-		{Name: "normalized", Target: &t.Normalized, Help: "scale all features to 0 to 1 for learning"},
+		{Name: "normalized", Target: &t.ScalesFeatures, Help: "scale all features to 0 to 1 for learning"},
 		{Name: "moves", Target: &t.Moves, Help: "also learn the weights of the features that count moves, to fewer groups and to a longer line"},
 		{Name: "opponent", Target: &t.opponent, Help: "the `OPPONENT`: random; self, with the present weights; earlier, with the first weights; the file of other weights; or a house bot, as @champion:level=2"},
-		{Name: "opponent-learns", Target: &t.Both, Help: "an opponent with weights of its own (earlier, or of a file) learns, too"},
+		{Name: "opponent-learns", Target: &t.LearnsBoth, Help: "an opponent with weights of its own (earlier, or of a file) learns, too"},
 		{Name: "seed", Target: &t.Seed, Help: "the seed of everything random"},
 		{Name: "out", Target: &t.out, Help: "write the weights to this `FILE`"},
 		{Name: "opponent-out", Target: &t.opponentOut, Help: "write the opponent's weights to this `FILE`"},
@@ -233,7 +233,7 @@ func (t *teekoTraining) setOpponent() error {
 		}
 		t.Rival = &w
 	}
-	if t.Rival == nil && (t.Both || t.opponentOut != "") {
+	if t.Rival == nil && (t.LearnsBoth || t.opponentOut != "") {
 		return fmt.Errorf("--opponent %s has no weights of its own: try earlier or a file of weights", t.opponent)
 	}
 	return nil

@@ -146,9 +146,9 @@ func TestRun(t *testing.T) {
 		"bye",
 	}, "\n") + "\n"
 	for spec, want := range map[string]string{
-		"first": "ready first 2\nmove 4o\n",
+		"first": "ready first 3\nmove 4o\n",
 		// The 1 of trumps is worth more in the hand than a 12 in the trick, so a worthless card is thrown.
-		"greedy:noise=0": "ready greedy 2\ninfo score=-4.05\nmove 2e\n",
+		"greedy:noise=0": "ready greedy 3\ninfo score=-4.05\nmove 2e\n",
 	} {
 		var out bytes.Buffer
 		kit.Must(t, Run(spec, strings.NewReader(in), &out))

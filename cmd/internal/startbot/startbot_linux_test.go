@@ -18,7 +18,7 @@ func TestSignals(t *testing.T) {
 		in, out := kit.Get[io.WriteCloser](t)(cmd.StdinPipe()), kit.Get[io.ReadCloser](t)(cmd.StdoutPipe())
 		kit.Must(t, cmd.Start())
 		fmt.Fprintln(in, "timba 1")
-		if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready first 2\n" {
+		if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready first 3\n" {
 			t.Errorf("it answers %q, %v", line, err)
 		}
 		kit.Must(t, cmd.Process.Signal(s))

@@ -46,8 +46,8 @@ type RateSchedule struct {
 	Cycle int     // number of games in which the rate falls to 0 and rises again, as a cosine; 0: no cycles
 }
 
-// at returns the learning rate after a number of games.
-func (r RateSchedule) at(games int) float64 {
+// rate returns the learning rate after a number of games.
+func (r RateSchedule) rate(games int) float64 {
 	mu := r.Mu
 	if r.Fall > 0 {
 		mu /= 1 + float64(games)/float64(r.Fall)
@@ -79,11 +79,11 @@ func (m MoveStyle) movesAtRandom(earlier int, r *rules.Rand) bool {
 
 // LearningRule says what a learner learns from a game.
 type LearningRule struct {
-	Fixed      bool // nothing: the weights do not change
-	Replace    bool // each step of learning replaces the weights, see teekolms.Weights.Learn
-	Normalized bool // features are scaled to 0 to 1 for learning
-	Moves      bool // the features that count moves are learned, too
-	Both       bool // the opponent learns, too, if it plays with the weights Rival
+	Fixed          bool // nothing: the weights do not change
+	Replace        bool // each step of learning replaces the weights, see teekolms.Weights.Learn
+	ScalesFeatures bool // features are scaled to 0 to 1 for learning
+	Moves          bool // the features that count moves are learned, too
+	LearnsBoth     bool // the opponent learns, too, if it plays with the weights Rival
 }
 
 // LearningReport has the learner's wins, losses and draws in a number of games, and the weights after these games.
@@ -118,7 +118,7 @@ func Train(ctx context.Context, t Training) (LearningReport, error) {
 		if standing > 0 && g.state.EndReason() == teeko.EndSquare {
 			report.SquareWins++
 		}
-		g.learn(standing, t.at(game))
+		g.learn(standing, t.rate(game))
 		if t.Progress != nil && (game+1)%100 == 0 {
 			t.Progress(report)
 		}
@@ -152,7 +152,7 @@ type match struct {
 	rand    *rules.Rand
 	weights [2]*teekolms.Weights // nil for an opponent without weights
 	state   teeko.State
-	seen    [2][]teekolms.Features // of each position after a move of the player in the current game
+	history [2][]teekolms.Features // of each position after a move of the player in the current game
 }
 
 // play plays one game, in which the learner has the given seat. It returns the learner's result: 1 for a win, -1 for a
@@ -160,7 +160,7 @@ type match struct {
 func (g *match) play(seat int) (standing int, err error) {
 	src := rules.FastStream(g.rand)
 	g.state.Deal(teeko.Rules{Limit: uint16(g.Limit)}, &src)
-	g.seen = [2][]teekolms.Features{g.seen[0][:0], g.seen[1][:0]}
+	g.history = [2][]teekolms.Features{g.history[0][:0], g.history[1][:0]}
 	if g.RivalBot != nil {
 		g.RivalBot.StartGame(g.variant, 1-seat, g.rand.Uint64()&protocol.MaxSeed, 0)
 	}
@@ -175,7 +175,7 @@ func (g *match) play(seat int) (standing int, err error) {
 		}
 		g.state.Apply(m, nil)
 		if g.weights[player] != nil {
-			g.seen[player] = append(g.seen[player], teekolms.FeaturesOf(&g.state, mover, g.Moves))
+			g.history[player] = append(g.history[player], teekolms.FeaturesOf(&g.state, mover, g.Moves))
 		}
 	}
 	switch g.state.Winner() {
@@ -193,7 +193,7 @@ func (g *match) chooseMove(player int) (rules.Move, error) {
 	switch {
 	case player == rival && g.RivalBot != nil:
 		return g.RivalBot.Move(&g.state)
-	case w != nil && !g.movesAtRandom(len(g.seen[player]), g.rand):
+	case w != nil && !g.movesAtRandom(len(g.history[player]), g.rand):
 		m, _ := w.Choose(&g.state, g.rand, g.Blind)
 		return m, nil
 	}
@@ -208,7 +208,7 @@ func (g *match) learn(standing int, mu float64) {
 	if !g.Fixed {
 		g.update(learner, standing, mu)
 	}
-	if g.Both && g.weights[rival] != nil && !g.Self {
+	if g.LearnsBoth && g.weights[rival] != nil && !g.Self {
 		g.update(rival, -standing, mu)
 	}
 }
@@ -221,21 +221,21 @@ func (g *match) update(player, standing int, mu float64) {
 	if standing == 0 {
 		end = drawValue
 	}
-	w, seen := g.weights[player], g.seen[player]
-	if g.Normalized {
-		*w = w.Normalized()
-		for i := range seen {
-			seen[i] = seen[i].Normalized()
+	w, features := g.weights[player], g.history[player]
+	if g.ScalesFeatures {
+		*w = w.Scale()
+		for i := range features {
+			features[i] = features[i].Scale()
 		}
 	}
-	for i, f := range seen {
+	for i, f := range features {
 		train := end
-		if i+1 < len(seen) {
-			train = w.Value(seen[i+1])
+		if i+1 < len(features) {
+			train = w.Value(features[i+1])
 		}
 		w.Learn(f, train, mu, g.Replace)
 	}
-	if g.Normalized {
-		*w = w.Denormalized()
+	if g.ScalesFeatures {
+		*w = w.Unscale()
 	}
 }

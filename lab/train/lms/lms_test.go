@@ -57,14 +57,14 @@ func TestTrain(t *testing.T) {
 // that features that count moves are learned only if that is wanted.
 func TestTrainBoth(t *testing.T) {
 	training := Training{
-		Games: 20, RateSchedule: RateSchedule{Mu: 0.01}, MoveStyle: MoveStyle{Period: 5}, LearningRule: LearningRule{Both: true},
+		Games: 20, RateSchedule: RateSchedule{Mu: 0.01}, MoveStyle: MoveStyle{Period: 5}, LearningRule: LearningRule{LearnsBoth: true},
 		Start: teekolms.InitialWeights, Rival: &teekolms.InitialWeights, Seed: 7,
 	}
 	both := kit.Get[LearningReport](t)(Train(t.Context(), training))
 	if both.RivalWeights == teekolms.InitialWeights || both.RivalWeights == both.Weights || both.Weights[10] != 0 {
 		t.Errorf("learner %v, opponent %v", both.Weights, both.RivalWeights)
 	}
-	training.Both, training.Moves = false, true
+	training.LearnsBoth, training.Moves = false, true
 	if r := kit.Get[LearningReport](t)(Train(t.Context(), training)); r.RivalWeights != teekolms.InitialWeights || r.Weights[10] == 0 {
 		t.Errorf("learner %v, fixed opponent %v", r.Weights, r.RivalWeights)
 	}
@@ -79,16 +79,16 @@ func TestTrainBoth(t *testing.T) {
 func TestTrainNormalized(t *testing.T) {
 	training := Training{Games: 20, RateSchedule: RateSchedule{Mu: 0.01}, Start: teekolms.InitialWeights, Seed: 7}
 	plain := kit.Get[LearningReport](t)(Train(t.Context(), training))
-	training.Normalized = true
+	training.ScalesFeatures = true
 	if r := kit.Get[LearningReport](t)(Train(t.Context(), training)); r.Weights == plain.Weights {
 		t.Errorf("the weights are %v in both cases", r.Weights)
 	}
 	w := teekolms.TrainedWeights
 	f := teekolms.Features{1, 4, 3, 2, 4, 2, 2, 1, 2, 3, 4}
-	if a, b := w.Value(f), w.Normalized().Value(f.Normalized()); math.Abs(a-b) > 1e-12 {
+	if a, b := w.Value(f), w.Scale().Value(f.Scale()); math.Abs(a-b) > 1e-12 {
 		t.Errorf("value %v, of normalized features %v", a, b)
 	}
-	for i, x := range w.Normalized().Denormalized() {
+	for i, x := range w.Scale().Unscale() {
 		if math.Abs(x-w[i]) > 1e-12 {
 			t.Errorf("w%d is %v, then %v", i, w[i], x)
 		}
@@ -110,7 +110,7 @@ func TestRateSchedule(t *testing.T) {
 		{RateSchedule{Mu: 0.6, Cycle: 100}, 25, 0.3},
 		{RateSchedule{Mu: 0.6, Cycle: 100, Fall: 100}, 200, 0.2},
 	} {
-		if got := c.schedule.at(c.games); math.Abs(got-c.want) > 1e-12 {
+		if got := c.schedule.rate(c.games); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%+v after %d games: %v, want %v", c.schedule, c.games, got, c.want)
 		}
 	}

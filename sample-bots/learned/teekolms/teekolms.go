@@ -125,16 +125,16 @@ var featureRanges = [len(Weights{})]struct{ low, width float64 }{
 	{0, 1}, {0, 12}, {1, 3}, {1, 3}, {0, 12}, {1, 3}, {1, 3}, {0, maxMoves}, {0, maxMoves}, {0, maxMoves}, {0, maxMoves},
 }
 
-// Normalized returns the features scaled so that each is from 0 to 1.
-func (f Features) Normalized() Features {
+// Scale returns the features scaled so that each is from 0 to 1.
+func (f Features) Scale() Features {
 	for i, r := range featureRanges {
 		f[i] = (f[i] - r.low) / r.width
 	}
 	return f
 }
 
-// Normalized returns the weights that give normalized features the values that w gives the features themselves.
-func (w Weights) Normalized() Weights {
+// Scale returns the weights that give scaled features the values that w gives the features themselves.
+func (w Weights) Scale() Weights {
 	for i, r := range featureRanges[1:] {
 		w[0] += w[i+1] * r.low
 		w[i+1] *= r.width
@@ -142,8 +142,8 @@ func (w Weights) Normalized() Weights {
 	return w
 }
 
-// Denormalized returns the weights of which w are the Normalized ones.
-func (w Weights) Denormalized() Weights {
+// Unscale undoes Scale.
+func (w Weights) Unscale() Weights {
 	for i, r := range featureRanges[1:] {
 		w[i+1] /= r.width
 		w[0] -= w[i+1] * r.low
