@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 
 	"github.com/timba-arena/timba/protocol"
@@ -92,7 +91,8 @@ type ReplayMove struct {
 func (m *ReplayMove) ByBot() bool { return !m.StandIn && !m.Given }
 
 // Resolve returns the variant that was played; g must be the game. It returns an error if r is a replay of another
-// game, has the wrong number of seats, or does not have a valid value for every option of the game and no others.
+// game, has the wrong number of seats, an unknown option, or a value that is not valid or not canonical. An option that
+// r lacks has its default, so that replays written before the game had the option stay valid.
 func (r *Replay) Resolve(g *rules.Game) (*rules.Variant, error) {
 	if g.Name != r.Game {
 		return nil, fmt.Errorf("replay: the game is %q, not %q", r.Game, g.Name)
@@ -101,8 +101,10 @@ func (r *Replay) Resolve(g *rules.Game) (*rules.Variant, error) {
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
-	if want := v.Settings.Map(); !maps.Equal(want, r.Options) {
-		return nil, fmt.Errorf("replay: options are %v where the game has %v", r.Options, want)
+	for name, value := range r.Options {
+		if want := v.Settings.Get(name); value != want {
+			return nil, fmt.Errorf("replay: option %s is %q where the game has %q", name, value, want)
+		}
 	}
 	if len(r.Seats) != v.Players {
 		return nil, fmt.Errorf("replay: %d seats in a game for %d players", len(r.Seats), v.Players)

@@ -175,7 +175,7 @@ func TestConfig(t *testing.T) {
 		{"options", map[string]int{"players": 5}, `option players cannot be "5": try 2 to 4`},
 		{"options", map[string]any{"players": nil}, `option players cannot be "null": try 2 to 4`},
 		{"options", map[string]bool{"exchange": true}, `option exchange cannot be "true": try no or yes`},
-		{"options", map[string]int{"size": 6}, `brisca has no option "size": try players, teams, exchange, last10, blackhand, hunt3`},
+		{"options", map[string]int{"size": 6}, `brisca has no option "size": try players, teams, exchange, last10, blackhand, hunt3, without2`},
 		{"seats", "@greedy", `seats cannot be "@greedy": try {"1": "@greedy"}`},
 		{"seats", map[string]int{"1": 1}, `seats cannot be {"1":1}: try {"1": "@greedy"}`},
 		{"seats", seats("2", "@random"), `seats: "2" with the value "@random" is no seat of this game: try 0 to 1`},

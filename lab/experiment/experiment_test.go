@@ -309,7 +309,7 @@ func TestMatchOfAllRules(t *testing.T) {
 		t.Fatalf("%d matches, %d rows", len(e.Matches), len(e.rows))
 	}
 	m := e.Matches[6]
-	if got := m.variant.Settings.String(); m.Name != "0110" || !strings.Contains(got, "exchange=no last10=yes blackhand=yes hunt3=no followonly=yes") {
+	if got := m.variant.Settings.String(); m.Name != "0110" || !strings.Contains(got, "exchange=no last10=yes blackhand=yes hunt3=no without2=no followonly=yes") {
 		t.Errorf("match %q has %s", m.Name, got)
 	}
 }

@@ -26,12 +26,12 @@ func TestDefaultLadders(t *testing.T) {
 	}
 	two, teams, four := []int{0, 1}, []int{0, 1, 0, 1}, []int{0, 1, 2, 3}
 	want := []row{
-		{"brisca-2", "brisca", "players=2 teams=no exchange=no last10=no blackhand=no hunt3=no", 2, two},
-		{"brisca-2-all-rules", "brisca", "players=2 teams=no exchange=yes last10=yes blackhand=yes hunt3=yes", 2, two},
-		{"brisca-4-teams", "brisca", "players=4 teams=yes exchange=no last10=no blackhand=no hunt3=no", 4, teams},
-		{"tute-2", "tute", "players=2 teams=no exchange=no last10=no blackhand=no hunt3=no followonly=no", 2, two},
-		{"tute-2-followonly", "tute", "players=2 teams=no exchange=no last10=no blackhand=no hunt3=no followonly=yes", 2, two},
-		{"tute-4-teams", "tute", "players=4 teams=yes exchange=no last10=no blackhand=no hunt3=no followonly=no", 4, teams},
+		{"brisca-2", "brisca", "players=2 teams=no exchange=no last10=no blackhand=no hunt3=no without2=no", 2, two},
+		{"brisca-2-all-rules", "brisca", "players=2 teams=no exchange=yes last10=yes blackhand=yes hunt3=yes without2=no", 2, two},
+		{"brisca-4-teams", "brisca", "players=4 teams=yes exchange=no last10=no blackhand=no hunt3=no without2=no", 4, teams},
+		{"tute-2", "tute", "players=2 teams=no exchange=no last10=no blackhand=no hunt3=no without2=no followonly=no", 2, two},
+		{"tute-2-followonly", "tute", "players=2 teams=no exchange=no last10=no blackhand=no hunt3=no without2=no followonly=yes", 2, two},
+		{"tute-4-teams", "tute", "players=4 teams=yes exchange=no last10=no blackhand=no hunt3=no without2=no followonly=no", 4, teams},
 		{"podrida-4", "podrida", "players=4 deck=48 rounds=up", 4, four},
 		{"tebes-4", "tebes", "size=4 board=standard cycles=forbid limit=400 opening=6", 2, two},
 		{"tebes-6", "tebes", "size=6 board=standard cycles=forbid limit=400 opening=6", 2, two},

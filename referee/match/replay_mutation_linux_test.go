@@ -19,6 +19,11 @@ import (
 func unchecked(r *referee.Replay) string {
 	g := referee.GameResult{Replay: *r}
 	g.Clock, g.Program = referee.ClockMS{}, ""
+	if game, err := games.Find(r.Game); err == nil {
+		if v, err := r.Resolve(game); err == nil {
+			g.Options = v.Settings.Map() // an absent option has its default
+		}
+	}
 	g.Seats = append([]referee.ReplaySeat(nil), r.Seats...)
 	for i := range g.Seats {
 		g.Seats[i] = referee.ReplaySeat{Seed: g.Seats[i].Seed}

@@ -106,7 +106,7 @@ func TestLinesFromTheReferee(t *testing.T) {
 		return verbs
 	}
 	for seat, lines := range told {
-		if !strings.HasPrefix(lines[1], fmt.Sprintf("game brisca players=3 teams=no exchange=no last10=no blackhand=no hunt3=no seat=%d seed=%d movetime=60000", seat, g.Seats[seat].Seed)) {
+		if !strings.HasPrefix(lines[1], fmt.Sprintf("game brisca players=3 teams=no exchange=no last10=no blackhand=no hunt3=no without2=no seat=%d seed=%d movetime=60000", seat, g.Seats[seat].Seed)) {
 			t.Errorf("seat %d: the game begins with %q", seat, lines[1])
 		}
 		if got := order(lines); !strings.HasPrefix(got, "ti ga ev ev ") {

@@ -6,6 +6,7 @@ package baraja
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/timba-arena/timba/rules"
@@ -158,6 +159,9 @@ var (
 	Pack48 = pack(48)
 	Pack40 = pack(40)
 )
+
+// pack39 is Pack40 without the 2 of oros.
+var pack39 = slices.DeleteFunc(pack(40), func(c Card) bool { return c == CardOf(2, 0) })
 
 // SetOf returns the set of the given cards.
 func SetOf(cards []Card) (s Set) {

@@ -7,16 +7,18 @@ import (
 )
 
 // FromView sets t to a position that agrees with o, what one seat knows of the game. v must be a reader of the view
-// in o; errors are stored in it. perSeat is the number of cards that each seat was dealt. Two things are left to the
-// caller: the hidden cards are in an arbitrary order until it calls Redeal, and Points has only the points of tricks.
-func (t *Table) FromView(o rules.Observation, v *rules.ViewReader, players, perSeat int) {
-	*t = Table{Players: uint8(players)}
-	hand := ReadSet(v, "hand", set40)
-	t.SetTrump(ReadCard(v, "trump", set40))
+// in o; errors are stored in it. r has the rules, and perSeat is the number of cards that each seat was dealt. Two
+// things are left to the caller: the hidden cards are in an arbitrary order until it calls Redeal, and Points has only
+// the points of tricks.
+func (t *Table) FromView(o rules.Observation, v *rules.ViewReader, r TableRules, perSeat int) {
+	*t = Table{Players: r.Players, Size: uint8(len(r.Pack()))}
+	all := t.cards()
+	hand := ReadSet(v, "hand", all)
+	t.SetTrump(ReadCard(v, "trump", all))
 	var memory [TableCards]Card
-	trick := ReadCards(v, "trick", memory[:0], set40)
+	trick := ReadCards(v, "trick", memory[:0], all)
 	var earlier [TableCards]Card
-	played := ReadCards(v, "played", earlier[:0], set40)
+	played := ReadCards(v, "played", earlier[:0], all)
 	seen := SetOf(trick) | SetOf(played)
 	switch {
 	case v.Err() != nil:
@@ -36,14 +38,14 @@ func (t *Table) FromView(o rules.Observation, v *rules.ViewReader, players, perS
 	}
 }
 
-var set40 = SetOf(Pack40)
+var set39, set40 = SetOf(pack39), SetOf(Pack40)
 
 // replayCards plays the given cards in order on a table without hands. That restores the state of the tricks and of
 // the stock (the cards still to be drawn). perSeat is the number of cards that each seat was dealt.
 func (t *Table) replayCards(cards []Card, perSeat int) {
-	dealt := int(t.Players) * perSeat
-	t.DrawEnd = uint8(TableCards - (TableCards-dealt)%int(t.Players))
-	t.NextDraw = uint8(dealt)
+	dealt := t.Players * uint8(perSeat)
+	t.DrawEnd = t.Size - (t.Size-dealt)%t.Players
+	t.NextDraw = dealt
 	for _, c := range cards {
 		if t.Mover == rules.Over {
 			return
@@ -63,7 +65,7 @@ func (t *Table) readKnown(seat int, v *rules.ViewReader, hand Set) {
 	for other := range int(t.Players) {
 		word, rest, _ := bytes.Cut(text, []byte{'/'})
 		text = rest
-		known := readSet(v, "known", word, set40)
+		known := readSet(v, "known", word, t.cards())
 		if all&known != 0 || other == seat && known&^hand != 0 || other != seat && known&hand != 0 {
 			v.Fail("known", "has a card that lies elsewhere")
 			return
@@ -83,7 +85,7 @@ func (t *Table) dealHidden(seat int, v *rules.ViewReader, seen Set) {
 	if t.TrumpOnTable() == seen.Has(t.Trump) {
 		v.Fail("trump", "is not where the trump card has to be by now")
 	}
-	unseen := (set40 &^ seen).Without(t.Trump)
+	unseen := (t.cards() &^ seen).Without(t.Trump)
 	for other := range int(t.Players) {
 		missing := t.handSize(other) - t.Hands[other].Len()
 		if missing < 0 || missing > unseen.Len() || missing > 0 && other == seat {
@@ -100,7 +102,7 @@ func (t *Table) dealHidden(seat int, v *rules.ViewReader, seen Set) {
 		unseen &= unseen - 1
 	}
 	if t.TrumpOnTable() {
-		t.Pack[TableCards-1] = t.Trump
+		t.Pack[t.Size-1] = t.Trump
 	}
 	if t.Plies == 0 {
 		t.writeDeal(rules.MaxSeats, new([TableSeats]Set))

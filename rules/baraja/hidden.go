@@ -227,7 +227,7 @@ func (t *Table) stock() []Card {
 	if !t.TrumpOnTable() {
 		return nil
 	}
-	return t.Pack[t.NextDraw : TableCards-1]
+	return t.Pack[t.NextDraw : t.Size-1]
 }
 
 // writeDeal writes the hands to the front of Pack, from which LogDeal reads the deal before the first card is played.

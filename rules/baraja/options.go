@@ -16,6 +16,7 @@ func TableOptions() []rules.Option {
 		{Name: "last10", Values: noYes, Help: "the last trick is worth 10 points more"},
 		{Name: "blackhand", Values: noYes, Help: "1, 3 and 12 of trumps in one hand win at once"},
 		{Name: "hunt3", Values: noYes, Help: "with two players: the 1 of trumps put on a 3 of trumps that was led wins at once"},
+		{Name: "without2", Values: noYes, Help: "with three players: without the 2 of oros, so that the trump card is drawn"},
 	}
 }
 
@@ -28,6 +29,7 @@ type TableRules struct {
 	Last10    bool
 	BlackHand bool
 	Hunt3     bool // capturing the 3 of trumps with the 1 wins at once; only with two players
+	Without2  bool // the pack has no 2 of oros; only with three players
 }
 
 const (
@@ -39,17 +41,28 @@ const (
 )
 
 // ReadTableRules returns the rules that the option values in s stand for. It returns an error if teams is set and the
-// number of players is not four, or if hunt3 (capturing the 3 of trumps with the 1 wins) is set and the number of
-// players is not two.
+// number of players is not four, if hunt3 (capturing the 3 of trumps with the 1 wins) is set and it is not two, or if
+// without2 (the pack has no 2 of oros) is set and it is not three.
 func ReadTableRules(s rules.Settings) (TableRules, error) {
-	r := TableRules{uint8(s.Int("players")), s.Is("teams"), s.Is("exchange"), s.Is("last10"), s.Is("blackhand"), s.Is("hunt3")}
+	r := TableRules{uint8(s.Int("players")), s.Is("teams"), s.Is("exchange"), s.Is("last10"), s.Is("blackhand"), s.Is("hunt3"), s.Is("without2")}
 	if r.Teams && r.Players != 4 {
 		return r, phrase.Errorf("option teams cannot be \"yes\" with players=%d: try players=4 or teams=no", r.Players)
 	}
 	if r.Hunt3 && r.Players != 2 {
 		return r, phrase.Errorf("option hunt3 cannot be \"yes\" with players=%d: try players=2 or hunt3=no", r.Players)
 	}
+	if r.Without2 && r.Players != 3 {
+		return r, phrase.Errorf("option without2 cannot be \"yes\" with players=%d: try players=3 or without2=no", r.Players)
+	}
 	return r, nil
+}
+
+// Pack returns the cards of the game in pack order. They must not be modified.
+func (r TableRules) Pack() []Card {
+	if r.Without2 {
+		return pack39
+	}
+	return Pack40
 }
 
 // Sides returns the number of sides that play against each other: 2 in a game of teams, otherwise the number of
@@ -65,9 +78,9 @@ func (r TableRules) Sides() int {
 // card if the option allows them.
 func (r TableRules) MaxPlies() int {
 	if r.Exchange {
-		return len(Pack40) + 2
+		return len(r.Pack()) + 2
 	}
-	return len(Pack40)
+	return len(r.Pack())
 }
 
 // Bonus returns the points that the last trick is worth in addition to its cards: LastBonus or 0.

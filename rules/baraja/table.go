@@ -8,7 +8,7 @@ import (
 const (
 	// TableSeats is the maximum number of seats at a Table.
 	TableSeats = 4
-	// TableCards is the number of cards in the pack of a Table.
+	// TableCards is the maximum number of cards at a Table.
 	TableCards = 40
 	// SwapMove plus the number of a card is the move that exchanges that card for the trump card on the table.
 	SwapMove rules.Move = Cards
@@ -18,8 +18,8 @@ const (
 // trick and the points. Each of its methods makes one step and knows no options; the games combine them.
 //
 // Pack holds two things. The cards that were played, in order, fill it from the front; the current trick is
-// the last TrickSize of them. The stock fills the back, with the next card to draw first and the trump card
-// in the last place. The two cannot overlap because a card is dealt or drawn before it is played. Until the
+// the last TrickSize of them. The stock fills the back of the first Size places, with the next card to draw first and
+// the trump card in the last of them. The two cannot overlap because a card is dealt or drawn before it is played. Until the
 // first card is played, the front has the deal: card j of a seat is at j*Players+seat.
 type Table struct {
 	Hands      [TableSeats]Set   // by seat
@@ -37,22 +37,24 @@ type Table struct {
 	TrickSize   uint8 // number of cards in the current trick
 	PlayedCount uint8 // number of cards played in the game
 	NextDraw    uint8 // index in Pack of the next card to draw
-	DrawEnd     uint8 // index after the last card that will be drawn: 40, or 39 if the trump card is never drawn
+	DrawEnd     uint8 // index after the last card that will be drawn: Size, or Size-1 if the trump card is never drawn
+	Size        uint8 // number of cards in the game: 40, or 39 without a two
 	Trump       Card  // the trump card, also after it was drawn
 	trumps      Suit  // suit of the trump card
 }
 
-// Shuffle sets Pack to the 40 cards in random order.
-func (t *Table) Shuffle(src *rules.Stream) {
-	t.Pack = pack40
-	rules.Shuffle(src, t.Pack[:])
+// Shuffle sets Pack to the cards of a game with the rules r in random order.
+func (t *Table) Shuffle(r TableRules, src *rules.Stream) {
+	t.Arrange(r.Pack())
+	rules.Shuffle(src, t.Pack[:t.Size])
 }
 
-var pack40 = [TableCards]Card(Pack40)
+// Arrange sets Pack to the given cards in their order. There must be at most TableCards.
+func (t *Table) Arrange(cards []Card) { t.Size = uint8(copy(t.Pack[:], cards)) }
 
 // Deal deals perSeat cards to each seat from the shuffled Pack, one at a time from seat 0. Then it turns up the next
-// card, which determines the suit of trumps. All other fields must be zero. The trump card is drawn last; it is never
-// drawn if the rest of the stock cannot be drawn evenly.
+// card, which determines the suit of trumps. All other fields except Size must be zero. The trump card is drawn last;
+// it is never drawn if the rest of the stock cannot be drawn evenly.
 func (t *Table) Deal(players, perSeat int) {
 	n := 0
 	for range perSeat {
@@ -62,10 +64,11 @@ func (t *Table) Deal(players, perSeat int) {
 		}
 	}
 	t.SetTrump(t.Pack[n])
-	copy(t.Pack[n:], t.Pack[n+1:])
-	t.Pack[TableCards-1] = t.Trump
+	size := int(t.Size)
+	copy(t.Pack[n:], t.Pack[n+1:size])
+	t.Pack[size-1] = t.Trump
 	t.Players, t.NextDraw = uint8(players), uint8(n)
-	t.DrawEnd = uint8(TableCards - (TableCards-n)%players)
+	t.DrawEnd = uint8(size - (size-n)%players)
 }
 
 // SetTrump sets the trump card and the suit of trumps.
@@ -75,7 +78,7 @@ func (t *Table) SetTrump(c Card) { t.Trump, t.trumps = c, c.Suit() }
 func (t *Table) Trumps() Suit { return t.trumps }
 
 // TrumpOnTable reports whether the trump card still lies on the table.
-func (t *Table) TrumpOnTable() bool { return t.NextDraw < TableCards }
+func (t *Table) TrumpOnTable() bool { return t.NextDraw < t.Size }
 
 // Trick returns the cards of the current trick, the leader's card first.
 func (t *Table) Trick() []Card { return t.Pack[t.PlayedCount-t.TrickSize : t.PlayedCount] }
@@ -126,7 +129,15 @@ func (t *Table) StockSize() int { return int(t.DrawEnd - t.NextDraw) }
 // Unseen returns the cards that a seat has never seen: those outside its hand that were not played and are
 // not the trump card. They include cards that all seats know to be in another hand.
 func (t *Table) Unseen(seat int) Set {
-	return set40 &^ t.Hands[seat] &^ SetOf(t.Pack[:t.PlayedCount]) &^ t.Trump.bit()
+	return t.cards() &^ t.Hands[seat] &^ SetOf(t.Pack[:t.PlayedCount]) &^ t.Trump.bit()
+}
+
+// cards returns the cards of the game.
+func (t *Table) cards() Set {
+	if t.Size < TableCards {
+		return set39
+	}
+	return set40
 }
 
 // FloatPoints returns the points of each seat. The length is the number of players.
@@ -209,7 +220,7 @@ func (t *Table) DrawCards(log *rules.Log) {
 		if log != nil {
 			t.logDraw(int(seat), c, log)
 		}
-		if t.NextDraw == TableCards {
+		if t.NextDraw == t.Size {
 			t.KnownCards[seat%TableSeats] |= c.bit()
 		}
 		if seat++; seat == t.Players {
@@ -257,7 +268,7 @@ func (t *Table) Swap(c Card, log *rules.Log) {
 	t.Hands[t.Mover] = t.Hands[t.Mover].Without(c).With(t.Trump)
 	t.KnownCards[t.Mover] = t.KnownCards[t.Mover].Without(c).With(t.Trump)
 	t.Trump = c
-	t.Pack[TableCards-1] = c
+	t.Pack[t.Size-1] = c
 	if log != nil {
 		log.Add(rules.AllSeats, "swap", int(t.Mover), c)
 	}

@@ -27,7 +27,7 @@ func (s *State) possible() bool { return !s.Table.HasInstantWin(s.rules.BlackHan
 func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, error) {
 	s := &State{rules: r}
 	reader := o.Reader(name, int(r.Players))
-	s.Table.FromView(o, &reader, int(r.Players), handCards)
+	s.Table.FromView(o, &reader, r, handCards)
 	if reader.Err() == nil && !s.redeal(o.Seat, rand) {
 		reader.Fail("hand", "has won at once")
 	}

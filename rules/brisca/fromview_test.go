@@ -23,6 +23,7 @@ func TestBriscaFromViewReach(t *testing.T) {
 		{"two hands of two", Rules{Players: 3}, 33},
 		{"a hand of three and a card of the stock", Rules{Players: 2}, 32},
 		{"three hands of two", Rules{Players: 4, Teams: true}, 32},
+		{"two hands of two, one with the trump card", Rules{Players: 3, Without2: true}, 33},
 		{"known cards stay", Rules{Players: 2, Exchange: true}, 30},
 		{"no black hand", Rules{Players: 3, BlackHand: true}, 30},
 	} {
@@ -71,8 +72,8 @@ func arrangements(s *State, seat int) (n int) {
 	}
 	stock := 0
 	if s.TrumpOnTable() {
-		stock = baraja.TableCards - 1 - int(s.NextDraw)
-		free |= baraja.SetOf(s.Pack[s.NextDraw : baraja.TableCards-1])
+		stock = int(s.Size) - 1 - int(s.NextDraw)
+		free |= baraja.SetOf(s.Pack[s.NextDraw : s.Size-1])
 	}
 	var give func(free baraja.Set, stock, ways int)
 	give = func(free baraja.Set, stock, ways int) {

@@ -33,7 +33,7 @@ func checkTotal(v *rules.Variant, state rules.State) error {
 	if slices.Contains(s.Table.Points[:], int16(want)) && sum == want {
 		return nil
 	}
-	if v.Players == 3 {
+	if v.Players == 3 && !s.Rules().Without2 {
 		want -= baraja.Value(s.Trump)
 	}
 	if sum != want {
@@ -65,13 +65,13 @@ func (c scene) play(t *testing.T) (*State, *rules.Log) {
 		}
 		pack = append(pack, card)
 	}
-	for _, card := range baraja.Pack40 {
+	for _, card := range v.Rules.(Rules).Pack() {
 		if !slices.Contains(pack, card) {
 			pack = append(pack, card)
 		}
 	}
 	s := new(State)
-	s.Layout(v.Rules.(Rules), [baraja.TableCards]baraja.Card(pack))
+	s.Layout(v.Rules.(Rules), pack)
 	log := new(rules.Log)
 	s.LogStart(log)
 	for word := range strings.FieldsSeq(c.moves) {
@@ -113,8 +113,13 @@ func TestBriscaDealOfZeroSeed(t *testing.T) {
 
 // TestBriscaSeats checks the numbers of seats, tricks and cards to draw in SPEC.md, "Brisca".
 func TestBriscaSeats(t *testing.T) {
-	for _, test := range []struct{ players, stock, tricks, last int }{{2, 34, 20, 0}, {3, 30, 13, 0}, {4, 28, 10, 0}} {
-		v, _ := resolve(fmt.Sprint("players=", test.players))
+	for _, test := range []struct {
+		players       int
+		more          string
+		stock, tricks int
+		isTrumpDrawn  bool
+	}{{2, "", 34, 20, true}, {3, "", 30, 13, false}, {3, " without2=yes", 30, 13, true}, {4, "", 28, 10, true}} {
+		v := kit.Get[*rules.Variant](t)(resolve(fmt.Sprint("players=", test.players, test.more)))
 		stream := rules.NewStream(rules.Seed{1})
 		s := v.Deal(&stream)
 		if got := key(s, 0, "stock"); got != fmt.Sprint(test.stock) {
@@ -123,6 +128,13 @@ func TestBriscaSeats(t *testing.T) {
 		playOn(s)
 		if s.Ply() != test.tricks*test.players || key(s, 0, "stock") != "0" {
 			t.Errorf("%d seats: %d cards played, stock %s", test.players, s.Ply(), key(s, 0, "stock"))
+		}
+		played := "," + key(s, 0, "played") + ","
+		if got := strings.Contains(played, ","+key(s, 0, "trump")+","); got != test.isTrumpDrawn {
+			t.Errorf("%d seats%s: the trump card is played: %v", test.players, test.more, got)
+		}
+		if got := strings.Contains(played, ",2o,"); got && test.more != "" {
+			t.Errorf("%d seats%s: the 2 of oros is played", test.players, test.more)
 		}
 		if err := s.Check(0); !errors.Is(err, rules.ErrOver) {
 			t.Errorf("after the end a move is refused with %v", err)
@@ -364,12 +376,13 @@ func TestBriscaOptionsRefused(t *testing.T) {
 		"teams=yes":            `option teams cannot be "yes" with players=2: try players=4 or teams=no`,
 		"teams=yes players=3":  `option teams cannot be "yes" with players=3: try players=4 or teams=no`,
 		"hunt3=yes players=3":  `option hunt3 cannot be "yes" with players=3: try players=2 or hunt3=no`,
+		"without2=yes":         `option without2 cannot be "yes" with players=2: try players=3 or without2=no`,
 		"players=5":            `option players cannot be "5": try 2 to 4`,
 		"exchange=always":      `option exchange cannot be "always": try no or yes`,
-		"followonly=yes":       `brisca has no option "followonly": try players, teams, exchange, last10, blackhand, hunt3`,
+		"followonly=yes":       `brisca has no option "followonly": try players, teams, exchange, last10, blackhand, hunt3, without2`,
 		"blackhand=YES":        `option blackhand cannot be "YES": try no or yes`,
 		"last10=10 exchange=1": ``,
-		"f=1 e=1 d=1 c=1 b=1":  `brisca has no option "b": try players, teams, exchange, last10, blackhand, hunt3`,
+		"f=1 e=1 d=1 c=1 b=1":  `brisca has no option "b": try players, teams, exchange, last10, blackhand, hunt3, without2`,
 	} {
 		if _, err := resolve(options); err == nil || want != "" && err.Error() != want {
 			t.Errorf("%s: %v\nwant %s", options, err, want)

@@ -45,7 +45,7 @@ func (g *naive) Play(text string) {
 func newPair(t kit.T, v *rules.Variant, pack []baraja.Card) *rulestest.Pair[*naive] {
 	t.Helper()
 	s, text := new(State), string(baraja.Text(nil, pack))
-	s.Layout(v.Rules.(Rules), [baraja.TableCards]baraja.Card(pack))
+	s.Layout(v.Rules.(Rules), pack)
 	n := newNaive(v.Settings.Map(), strings.Split(text, ","))
 	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(v, s, n, text))
 }
@@ -58,7 +58,7 @@ func everyVariant(t kit.T) []*rules.Variant {
 // shuffled returns a pack to deal from. Every second pack is arranged so that rare events happen: one seat is
 // dealt, or soon draws, most of a trump suit.
 func shuffled(v *rules.Variant, r *rules.Rand) []baraja.Card {
-	pack := slices.Clone(baraja.Pack40)
+	pack := slices.Clone(v.Rules.(Rules).Pack())
 	stream := rules.FastStream(r)
 	rules.Shuffle(&stream, pack)
 	if r.Below(2) == 0 {
@@ -72,7 +72,7 @@ func shuffled(v *rules.Variant, r *rules.Rand) []baraja.Card {
 		j := i + r.Below(len(places)-i)
 		places[i], places[j] = places[j], places[i]
 		at := slices.Index(pack, baraja.CardOf(rank, suit))
-		if at != n*handCards {
+		if at >= 0 && at != n*handCards { // a 2 may be left out
 			pack[at], pack[places[i]] = pack[places[i]], pack[at]
 		}
 	}

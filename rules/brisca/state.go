@@ -17,14 +17,15 @@ type State struct {
 // of options that the game allows.
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	*s = State{rules: r}
-	s.Shuffle(src)
+	s.Shuffle(r, src)
 	s.dealPack()
 }
 
-// Layout sets s to the first position of a game with the rules r in which the cards are dealt in the order of pack.
-func (s *State) Layout(r Rules, pack [baraja.TableCards]baraja.Card) {
+// Layout sets s to the first position of a game with the rules r in which the cards are dealt in the order of pack,
+// which must have the cards of r.Pack.
+func (s *State) Layout(r Rules, pack []baraja.Card) {
 	*s = State{rules: r}
-	s.Pack = pack
+	s.Arrange(pack)
 	s.dealPack()
 }
 

@@ -159,7 +159,7 @@ const exchanges = 2
 func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, error) {
 	s := &State{rules: r}
 	reader := o.Reader(name, int(r.Players))
-	s.Table.FromView(o, &reader, int(r.Players), handCards)
+	s.Table.FromView(o, &reader, r.TableRules, handCards)
 	s.readSongs(&reader)
 	s.readPoints(&reader)
 	if reader.Err() == nil {

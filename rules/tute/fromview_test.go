@@ -150,7 +150,7 @@ func TestTuteEveryPositionIsPossible(t *testing.T) {
 	for _, v := range everyVariant(t) {
 		for range 20 {
 			var s State
-			for s.Layout(v.Rules.(Rules), [baraja.TableCards]baraja.Card(shuffled(v, r))); s.Turn() >= 0; {
+			for s.Layout(v.Rules.(Rules), shuffled(v, r)); s.Turn() >= 0; {
 				if c := s; !c.possible() || c != s {
 					t.Fatalf("%s: %s", v.Settings, s.View(nil, 0))
 				}

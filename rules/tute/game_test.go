@@ -33,7 +33,7 @@ func checkTotal(v *rules.Variant, state rules.State) error {
 	if atOnce && sum > 0 {
 		return nil
 	}
-	if v.Players == 3 {
+	if v.Players == 3 && !s.Rules().Without2 {
 		want -= baraja.Value(s.Trump)
 	}
 	for suit := range baraja.Suit(suits) {
@@ -95,7 +95,7 @@ func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	t.Helper()
 	v := kit.Get[*rules.Variant](t)(resolve(c.options))
 	s := new(State)
-	s.Layout(v.Rules.(Rules), [baraja.TableCards]baraja.Card(c.pack(t, v.Players)))
+	s.Layout(v.Rules.(Rules), c.pack(t, v.Players))
 	log := new(rules.Log)
 	s.LogStart(log)
 	for word := range strings.FieldsSeq(c.moves) {

@@ -197,7 +197,7 @@ func (g *naive) View(seat int) string {
 func newPair(t kit.T, v *rules.Variant, pack []baraja.Card) *rulestest.Pair[*naive] {
 	t.Helper()
 	s, text := new(State), string(baraja.Text(nil, pack))
-	s.Layout(v.Rules.(Rules), [baraja.TableCards]baraja.Card(pack))
+	s.Layout(v.Rules.(Rules), pack)
 	n := newNaive(v.Settings.Map(), strings.Split(text, ","))
 	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(v, s, n, text))
 }
@@ -210,7 +210,7 @@ func everyVariant(t kit.T) []*rules.Variant {
 // shuffled returns a pack to deal from. Two packs of three are arranged so that rare events happen: one seat is
 // dealt, or soon draws, most of the high trumps, or most of the 12s or 11s, and the next seat most of the 11s.
 func shuffled(v *rules.Variant, r *rules.Rand) []baraja.Card {
-	pack := slices.Clone(baraja.Pack40)
+	pack := slices.Clone(v.Rules.(Rules).Pack())
 	stream := rules.FastStream(r)
 	rules.Shuffle(&stream, pack)
 	n := v.Players
@@ -244,7 +244,7 @@ func stack(pack []baraja.Card, n, seat int, r *rules.Rand, cards []baraja.Card) 
 		if r.Below(6) == 0 {
 			to = n*handCards + 1 + r.Below(n*2)
 		}
-		if at != n*handCards && to < len(pack) {
+		if at >= 0 && at != n*handCards && to < len(pack) { // a 2 may be left out
 			pack[at], pack[to] = pack[to], pack[at]
 		}
 	}

@@ -106,8 +106,8 @@ class Table {
     };
   }
 
-  // drawStock draws the stock with the trump card across below it. With three
-  // players, or once it is drawn, the trump card is only a reminder.
+  // drawStock draws the stock with the trump card across below it. Once it is
+  // drawn, and with three players who never draw it, it is only a reminder.
   drawStock(box) {
     const { view } = this;
     if (view.trump === undefined) return null;
@@ -116,7 +116,7 @@ class Table {
     const cx = box.x + box.width / 2;
     const x = cx - tall / 2;
     const stock = view.stock === undefined ? null : Number(view.stock);
-    const gone = stock === 0 && this.seats !== 3;
+    const gone = stock === 0 && (this.seats !== 3 || isDrawn(view));
     const trump = parseCard(view.trump);
     const lines = view.round === undefined ? [gone ? say('table.used') : say('table.stock', { count: stock })]
       : [say(this.scene.rounds ? 'table.round-of' : 'table.round', { round: view.round, rounds: this.scene.rounds }), say('event.each', { count: view.cards })];
@@ -188,6 +188,12 @@ class Table {
     lift.style.setProperty('--from-x', `${(box.x + box.width / 2 - x) * 0.6}px`);
     lift.style.setProperty('--from-y', `${(box.y + box.height / 2 - y) * 0.6}px`);
   }
+}
+
+// isDrawn reports whether the trump card was drawn: then it is in a hand, as all
+// know, or was played.
+function isDrawn(view) {
+  return [view.known?.replaceAll('/', ','), view.played, view.trick].some((cards) => list(cards).includes(view.trump));
 }
 
 function felt(width, height) {

@@ -301,7 +301,7 @@ func TestPlayChoices(t *testing.T) {
 	b.Go(w.URL + "/play?game=brisca")
 	b.Picture(*screens, "play-brisca-es")
 	for _, c := range []struct{ players, options string }{
-		{"2", "set-exchange set-last10 set-blackhand set-hunt3"}, {"3", "set-exchange set-last10 set-blackhand"}, {"4", "set-teams set-exchange set-last10 set-blackhand"},
+		{"2", "set-exchange set-last10 set-blackhand set-hunt3"}, {"3", "set-exchange set-last10 set-blackhand set-without2"}, {"4", "set-teams set-exchange set-last10 set-blackhand"},
 	} {
 		b.Click(`[name="set-players"][value="` + c.players + `"]`)
 		if got := webtest.Eval[string](b, `[...document.querySelectorAll('.option:not([hidden]) input:enabled')].map((e) => e.name).join(' ')`); got != c.options {

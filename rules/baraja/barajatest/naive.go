@@ -62,7 +62,7 @@ func NewNaive(option map[string]string, pack []string, perSeat int) *Naive {
 		}
 	}
 	g.Trump, g.Stock = pack[0], slices.Clone(pack[1:])
-	if n != 3 {
+	if n != 3 || option["without2"] == "yes" {
 		g.Stock = append(g.Stock, g.Trump)
 	}
 	for seat := range n {

@@ -33,9 +33,9 @@ func (p *Position) Deal(m Mode, r baraja.TableRules, src *rules.Stream) {
 func (p *Position) Layout(m Mode, r baraja.TableRules, pack [baraja.TableCards]baraja.Card) {
 	p.Mode, p.History = m, History{}
 	if m.Tute {
-		p.tute.Layout(tute.Rules{TableRules: r, FollowOnly: m.FollowOnly}, pack)
+		p.tute.Layout(tute.Rules{TableRules: r, FollowOnly: m.FollowOnly}, pack[:])
 	} else {
-		p.brisca.Layout(r, pack)
+		p.brisca.Layout(r, pack[:])
 	}
 }
 
