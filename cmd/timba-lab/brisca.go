@@ -15,8 +15,9 @@ import (
 //go:embed brisca-cases.toml
 var briscaCases string
 
-// newTrainBrisca returns the command that computes the coefficients of @brisca-weighted from cases. The command does not
-// implement run.Method, as other trainings do, because it takes no time.
+// newTrainBrisca returns the command "timba-lab train brisca-cases". It computes the coefficients of the bot
+// @brisca-weighted from tricks with known best answers. Unlike the trainings in train.Methods, it is no run.Method,
+// because it ends at once and never needs to be resumed.
 func newTrainBrisca() *cobra.Command {
 	file := ""
 	cmd := &cobra.Command{
@@ -33,7 +34,9 @@ func newTrainBrisca() *cobra.Command {
 	return cmd
 }
 
-// fitBriscaCases prints the coefficients for the cases in file, or for the embedded ones if file is "".
+// fitBriscaCases reads tricks with their best answers from a TOML file, and prints the coefficients of @brisca-weighted
+// that give these answers. If file is "", it uses the embedded case from the study. It returns an error if the file is
+// not valid or if no coefficients give all answers.
 func fitBriscaCases(cmd *cobra.Command, file string) error {
 	source, data := "the study's cases", briscaCases
 	if file != "" {

@@ -136,7 +136,8 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	return err
 }
 
-// options returns the options of a run of e, and makes the directory --out.
+// options returns the options with which the experiment e runs, as the user's flags say. It creates the directory of
+// --out. It prints a warning if --concurrency is above the number of cores.
 func (f *experimentFlags) options(cmd *cobra.Command, e *experiment.Experiment) (o experiment.Options, err error) {
 	o = f.Options
 	o.Resolver = cli.Resolver(cmd, sandbox.LevelNone)

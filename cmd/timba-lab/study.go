@@ -10,8 +10,9 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// runStudy tests the claims of a study one after another, as many as --hours allows, and prints the evidence. After
-// Ctrl-C it prints the evidence for the claims whose tests have ended.
+// runStudy tests the claims (conclusions) of the study that --study names, in their order and as many as --hours
+// allows. It prints the results and, with --out, stores them. After Ctrl-C it prints the results of the tests that have
+// ended, and returns cli.ErrNoVerdict.
 func (f *experimentFlags) runStudy(cmd *cobra.Command) error {
 	for _, name := range []string{"scale", "time-scale", "train-scale", "nodes-per-second"} {
 		if cmd.Flags().Changed(name) {
@@ -55,7 +56,8 @@ func (f *experimentFlags) runStudy(cmd *cobra.Command) error {
 	return cli.ErrNoVerdict
 }
 
-// announce shows the claim that is tested next, and the estimated time of it and all that follow in list.
+// announce prints to standard error the first claim in list, which is tested next, and the estimated hours for all
+// claims in list. list must not be empty.
 func (p *progress) announce(list []experiment.Evidence) {
 	hours := 0.0
 	for i := range list {
@@ -64,7 +66,8 @@ func (p *progress) announce(list []experiment.Evidence) {
 	fmt.Fprintf(p.cmd.ErrOrStderr(), "claim %s, %s left, about %.1f hours: %s\n", list[0].ID, text.Count(len(list), "claim"), hours, list[0].Quote)
 }
 
-// writeEvidence prints the evidence and, with --out, stores it.
+// writeEvidence prints list, the results of testing the claims of e: as JSON with --json, otherwise as a table. With
+// --out it also writes them to a CSV file.
 func (f *experimentFlags) writeEvidence(cmd *cobra.Command, e *experiment.Experiment, list []experiment.Evidence) error {
 	if f.json {
 		if err := cli.WriteJSON(cmd.OutOrStdout(), list); err != nil {

@@ -130,16 +130,18 @@ func (t *training) resumeCommand(cmd *cobra.Command) string {
 	return strings.Join(append(words, "--out="+text.Quote(t.out)), " ")
 }
 
-// teekoTraining has the flags of the command that trains @teeko-lms, a bot for the game Teeko.
+// teekoTraining has the values of the flags of "timba-lab train teeko-lms", the command that trains @teeko-lms, a bot
+// for the game Teeko.
 type teekoTraining struct {
 	lms.Training
-	opponent         string
-	from             string
-	out, opponentOut string
+	opponent         string // --opponent: a name such as opponentSelf, a bot that begins with @, or a file of weights
+	from             string // file of the first weights; "" for the default weights
+	out, opponentOut string // files for the weights of the bot and of its opponent
 }
 
-// newTrainTeeko returns the command that computes the weights of @teeko-lms by least mean squares. The command does
-// not implement run.Method, as other trainings do, because it has no run directory and cannot be resumed.
+// newTrainTeeko returns the command "timba-lab train teeko-lms". It computes the weights of the bot @teeko-lms by least
+// mean squares. Unlike the trainings in train.Methods, it is no run.Method, because it has no run directory and cannot
+// be resumed.
 func newTrainTeeko() *cobra.Command {
 	t := teekoTraining{opponent: opponentRandom, Training: lms.Training{
 		Games: 5000, Limit: 500, RateSchedule: lms.RateSchedule{Mu: 0.01}, MoveStyle: lms.MoveStyle{Period: 5}, Seed: 1, Start: teekolms.InitialWeights,
@@ -158,11 +160,11 @@ func newTrainTeeko() *cobra.Command {
 	return cmd
 }
 
-// The opponents of a training of @teeko-lms that have names.
+// Values of the flag --opponent of "timba-lab train teeko-lms" that name neither a bot nor a file of weights.
 const (
-	opponentRandom  = "random"
-	opponentSelf    = "self"
-	opponentEarlier = "earlier"
+	opponentRandom  = "random"  // makes random moves
+	opponentSelf    = "self"    // plays with the present weights of the bot
+	opponentEarlier = "earlier" // plays with the first weights of the bot
 )
 
 func (t *teekoTraining) params() []run.Param {
@@ -188,7 +190,9 @@ func (t *teekoTraining) params() []run.Param {
 	}
 }
 
-// run trains with the values of the flags and writes the weights.
+// run trains @teeko-lms as the flags say. It prints the number of wins, losses and draws to standard error. It writes
+// the learned weights to the file of --out or, without it, to standard output. It writes the opponent's weights only
+// with --opponent-out.
 func (t *teekoTraining) run(cmd *cobra.Command) error {
 	if t.from != "" {
 		var err error
@@ -213,7 +217,8 @@ func (t *teekoTraining) run(cmd *cobra.Command) error {
 	return writeTeekoWeights(cmd, t.out, report.Weights)
 }
 
-// setOpponent sets the opponent of the training to that of the flag.
+// setOpponent sets the opponent of the training from the flag --opponent. It returns an error if the bot or the file of
+// weights cannot be used, or if another flag needs an opponent with weights and this one has none.
 func (t *teekoTraining) setOpponent() error {
 	name, isBot := strings.CutPrefix(t.opponent, "@")
 	t.Self = t.opponent == opponentSelf

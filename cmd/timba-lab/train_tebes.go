@@ -13,7 +13,8 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// newTrainTebes returns the command that fits the weights of the bots for Tebes to the tables of a study.
+// newTrainTebes returns the command "timba-lab train tebes-weights". It searches the weights of the bot @tebes-minimax
+// with which its games fit the tables of a study best.
 func newTrainTebes() *cobra.Command {
 	c := tebesfit.Search{Games: 4, Evaluations: 60, Finalists: 4, Seed: 1, Play: experiment.DefaultOptions}
 	out, concurrency := "", 0

@@ -14,57 +14,63 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Claim is a sentence of a study, as a hypothesis that games can refute: its effect is above Threshold. The effect is the
-// mean of a measure over the columns Better, minus the mean over the columns Worse, minus Baseline. Shares are in percent.
+// Claim is a conclusion of a study, put as a hypothesis that games can refute: its effect is above Threshold. The value
+// of one game is Measure averaged over the columns Better, minus Measure averaged over the columns Worse. The effect is
+// the mean value in the games of Rows, minus the mean value in the games of Against, minus Baseline. If Measure is a
+// share of games, effects are in percent; otherwise they have the unit of Measure.
 type Claim struct {
-	Quote       string   `json:"claim"`             // section and sentence of the study
-	Rows        []string `json:"rows"`              // names of the matches or trainings whose games count
-	Against     []string `json:"against,omitempty"` // names of other rows; if there are any, their effect is subtracted
-	Measure     string   `json:"measure"`           // a key of measures
-	Better      []string `json:"better"`
-	Worse       []string `json:"worse,omitempty"`
-	Baseline    float64  `json:"baseline"`
-	StudyEffect float64  `json:"reported" toml:"reported"` // effect in the study
-	Guessed     bool     `json:"guess"`                    // the study prints no figure, so that StudyEffect is a guess
+	Quote       string   `json:"claim"`                    // section of the study, a colon, and the sentence
+	Rows        []string `json:"rows"`                     // names of the matches or trainings whose games count
+	Against     []string `json:"against,omitempty"`        // names of the rows to compare with; nil for none
+	Measure     string   `json:"measure"`                  // a key of the map measures, such as "wins"
+	Better      []string `json:"better"`                   // columns of the table, such as names of bots
+	Worse       []string `json:"worse,omitempty"`          // columns to compare with; nil for none
+	Baseline    float64  `json:"baseline"`                 // a constant, such as the 25 % of each of four equal bots
+	StudyEffect float64  `json:"reported" toml:"reported"` // effect in the study; above Threshold
+	Guessed     bool     `json:"guess"`                    // true if StudyEffect is a guess: the study has no figure
 	Threshold   float64  `json:"least" toml:"least"`       // the smallest effect that matters
-	Spread      float64  `json:"spread"`                   // standard deviation of a unit, as assumed before the run
-	Hours       float64  `json:"hours"`                    // duration of the run on two idle cores, with the training
+	Spread      float64  `json:"spread"`                   // expected standard deviation of the independent values
+	Hours       float64  `json:"hours"`                    // estimated hours on two idle cores, with the training
 }
 
-// Evidence is the result of the test of a claim. Before the run, only ID, Claim and Power are set.
+// Evidence is a claim of a study with the result of its test. Before the test, only ID, Claim and Power are set, and
+// Verdict is NotRun.
 type Evidence struct {
-	ID string `json:"id"`
+	ID string `json:"id"` // name of the study and number of the claim from 1, such as "teeko-1"
 	*Claim
-	Games   int     `json:"games"`
-	Units   int     `json:"units"`   // independent values: games or, where there are several, seeds of the training
-	Effect  float64 `json:"effect"`  // mean
-	SE      float64 `json:"se"`      // standard error of the mean
-	Degrees float64 `json:"degrees"` // degrees of freedom
-	P       float64 `json:"p"`       // of the hypothesis that the effect is Threshold; two-sided
-	Low     float64 `json:"low"`     // interval of the effect, as wide as Holm's method demands
-	High    float64 `json:"high"`
-	Power   float64 `json:"power"` // probability of the verdict Holds if the reported effect is the true one
+	Games   int     `json:"games"`   // number of games from which the result comes
+	Units   int     `json:"units"`   // number of independent values: seeds if the training has several, otherwise games
+	Effect  float64 `json:"effect"`  // measured effect, as Claim defines it
+	SE      float64 `json:"se"`      // standard error of Effect
+	Degrees float64 `json:"degrees"` // degrees of freedom of the t distribution of Effect
+	P       float64 `json:"p"`       // two-sided p-value of the hypothesis that the true effect is Threshold
+	Low     float64 `json:"low"`     // lower end of the confidence interval of the effect, see Judge
+	High    float64 `json:"high"`    // upper end of the interval
+	Power   float64 `json:"power"`   // probability of the verdict Holds, if the effect in the study is the true one
 	Verdict Verdict `json:"verdict"`
 }
 
-// The verdicts on claims.
+// The verdicts on claims. They depend on where the confidence interval of the effect lies.
 const (
-	Holds       Verdict = "holds"
-	DoesNotHold Verdict = "does not hold"
-	Undecided   Verdict = "undecided"
-	NotRun      Verdict = "not run"
+	Holds       Verdict = "holds"         // the interval is above the claim's threshold
+	DoesNotHold Verdict = "does not hold" // the interval is below the threshold
+	Undecided   Verdict = "undecided"     // the threshold is in the interval
+	NotRun      Verdict = "not run"       // the claim was not tested
 )
 
-// familyError is the probability, at most, that any of the claims of all studies gets a wrong verdict by chance.
+// familyError is the highest accepted probability that chance alone gives a wrong verdict to any claim. It covers the
+// claims of all studies together.
 const familyError = 0.05
 
-// studyPrefix begins the names of the files with the claims of a study.
+// studyPrefix is the beginning of the names of experiments that test claims of a study, such as "claims-teeko".
 const studyPrefix = "claims-"
 
-// Studies returns the experiments that test the claims of the studies, sorted by name.
+// Studies returns the embedded experiments that test claims (conclusions of studies), sorted by name. There is one for
+// each study. Studies returns an error if a file of an experiment is not valid.
 func Studies() ([]*Experiment, error) { return readFiles(true) }
 
-// FindStudy returns the experiment that tests the claims of the study with the given name.
+// FindStudy returns the embedded experiment that tests the claims (conclusions) of the study with the given name, such
+// as "teeko". If there is none, the error lists the names of all studies.
 func FindStudy(name string) (*Experiment, error) {
 	list, err := Studies()
 	if err != nil {
@@ -80,10 +86,11 @@ func FindStudy(name string) (*Experiment, error) {
 	return nil, fmt.Errorf("study %q does not exist: try %s", name, strings.Join(names, ", "))
 }
 
-// StudyName returns the name of the study whose claims the experiment tests.
+// StudyName returns the name of the study whose claims e tests. It is e.Name without the prefix "claims-".
 func (e *Experiment) StudyName() string { return strings.TrimPrefix(e.Name, studyPrefix) }
 
-// checkClaim checks that the claim is complete, and that its rows and columns exist.
+// checkClaim returns an error if a required field of c is missing, if its measure, rows or columns do not exist in e,
+// or if its StudyEffect is not above its Threshold.
 func (e *Experiment) checkClaim(c *Claim) error {
 	m, ok := measures[c.Measure]
 	switch {
@@ -119,7 +126,8 @@ func (e *Experiment) rowIndex(name string) int {
 	return slices.IndexFunc(e.rows, func(r row) bool { return r.name == name })
 }
 
-// ClaimsWithin returns the number of claims, from the first on, that can be tested in the given number of hours.
+// ClaimsWithin returns how many claims of e can be tested in the given number of hours, by the estimates in
+// Claim.Hours. It counts from the first claim on and stops at the first one for which no time is left.
 func (e *Experiment) ClaimsWithin(hours float64) int {
 	for i := range e.Claims {
 		if hours -= e.Claims[i].Hours; hours < 0 {
@@ -129,7 +137,8 @@ func (e *Experiment) ClaimsWithin(hours float64) int {
 	return len(e.Claims)
 }
 
-// NewEvidence returns the evidence of all claims before their run.
+// NewEvidence returns one Evidence for each claim of e. Each has the power of its planned test and the verdict NotRun;
+// TestClaim adds the results. NewEvidence returns an error if it cannot read the experiments of all studies.
 func (e *Experiment) NewEvidence() (list []Evidence, err error) {
 	studies, err := Studies()
 	if err != nil {
@@ -153,7 +162,9 @@ func claimCount(studies []*Experiment) (n int) {
 	return n
 }
 
-// plannedUnits returns the number of independent values of the given rows.
+// plannedUnits returns how many independent values a complete run gives for the named rows. If the training of a row is
+// repeated with several seeds, this is the number of seeds. Otherwise it is the number of games of all named rows. It
+// is 0 if rows is empty.
 func (e *Experiment) plannedUnits(rows []string) (n int) {
 	for _, name := range rows {
 		r := e.rows[e.rowIndex(name)]
@@ -165,7 +176,10 @@ func (e *Experiment) plannedUnits(rows []string) (n int) {
 	return n
 }
 
-// TestClaim trains and plays what the claim of f needs, and adds the result to f.
+// TestClaim runs the trainings and games that the claim of f needs and stores the result of the test in f, except for
+// its interval and verdict, which Judge sets. The scales and NodeRate in o are ignored, because the sample of a claim
+// is fixed. The results of games are kept in e, so that another claim with the same rows does not play them again.
+// After an error f is unchanged.
 func (e *Experiment) TestClaim(ctx context.Context, o Options, f *Evidence) error {
 	if e.claimResults == nil {
 		e.claimResults = map[string][]result{}
@@ -191,7 +205,8 @@ func (e *Experiment) TestClaim(ctx context.Context, o Options, f *Evidence) erro
 	return nil
 }
 
-// partFor returns a copy of e with only the matches, models and trainings that the claim needs and that have no results.
+// partFor returns a copy of e that has only what is left to run for the claim c: the rows that c names and that have no
+// results yet, with their matches and models, and with the trainings from which they take weights.
 func (e *Experiment) partFor(c *Claim) *Experiment {
 	part := *e
 	names := slices.DeleteFunc(slices.Concat(c.Rows, c.Against), func(name string) bool { return e.claimResults[name] != nil })
@@ -212,8 +227,9 @@ func (e *Experiment) partFor(c *Claim) *Experiment {
 	return &part
 }
 
-// units returns the independent values of the games in the named rows, and the number of the games. A game is a
-// value; if a row has several seeds, the mean of each seed is one.
+// units returns the independent values of claim c in the results of the named rows, and the number of their games. If
+// the rows are trained with one seed, each game gives one value. If they are trained with several seeds, each seed
+// gives one value: the mean of its games.
 func (e *Experiment) units(c *Claim, names []string) (values []float64, games int) {
 	seeds := 1
 	var all []result
@@ -234,7 +250,8 @@ func (e *Experiment) units(c *Claim, names []string) (values []float64, games in
 	return values, len(all)
 }
 
-// value returns the effect in one game, without Baseline.
+// value returns the value of the claim in one game r: its measure averaged over the columns Better, minus the measure
+// averaged over Worse. It is in percent if the measure is a share. Baseline is not subtracted.
 func (c *Claim) value(r *result) (x float64) {
 	m := measures[c.Measure]
 	for _, column := range c.Better {
@@ -249,8 +266,9 @@ func (c *Claim) value(r *result) (x float64) {
 	return x
 }
 
-// difference returns the effect that independent values show, with its standard error and degrees of freedom, by
-// Student's method or, if there are values of other rows, by Welch's.
+// difference returns the effect of the claim, its standard error, and the degrees of freedom of its t distribution.
+// ours has the independent values in the games of Rows, against those in the games of Against. The method is Student's
+// t test for one sample or, if against is not empty, Welch's t test for two.
 func (c *Claim) difference(ours, against []float64) (effect, se, degrees float64) {
 	mean, variance, degrees := c.meanVariance(ours)
 	if len(against) == 0 {
@@ -261,9 +279,11 @@ func (c *Claim) difference(ours, against []float64) (effect, se, degrees float64
 	return mean - other - c.Baseline, math.Sqrt(sum), sum * sum / (variance*variance/degrees + v*v/d)
 }
 
-// meanVariance returns the mean of values, its variance, and its degrees of freedom. Equal values do not count as
-// certainty: they have about the variance that four more values would give them, at the other end of the measure. Then
-// the interval is about that of the binomial distribution.
+// meanVariance returns the mean of values, the variance of this mean, and the degrees of freedom. If all values are
+// equal, their own variance is 0, which would make the mean look certain. It is then replaced by about the variance
+// that the values would have with four more at the other end of the scale: at 0 or, if the claim has Worse, at the
+// negated mean. The confidence interval becomes about as wide as a binomial one. If all values are 0, the variance
+// remains 0.
 func (c *Claim) meanVariance(values []float64) (mean, variance, degrees float64) {
 	mean, variance = stat.MeanVariance(values, nil)
 	n := float64(len(values))
@@ -277,11 +297,12 @@ func (c *Claim) meanVariance(values []float64) (mean, variance, degrees float64)
 	return mean, variance / n, n - 1
 }
 
-// powerRuns is the number of runs that are simulated to find the power of a test.
+// powerRuns is the number of simulated tests of a claim from which its power is estimated.
 const powerRuns = 4000
 
-// power returns the probability that a test at the given level finds an effect above Threshold, if the effect is
-// the reported one and values vary by Spread. ours and against are the numbers of values.
+// power returns the probability that a test of the claim has the verdict Holds, if the effect in the study is the true
+// one. It simulates tests with ours values for Rows and against values for Against, which are normally distributed with
+// the standard deviation Spread. level is the probability that the confidence interval misses the true effect.
 func (c *Claim) power(ours, against int, level float64) float64 {
 	r := rand.New(rand.NewPCG(1, 0))
 	draw := func(n int, mean float64) (values []float64) {
@@ -298,13 +319,16 @@ func (c *Claim) power(ours, against int, level float64) float64 {
 	return found / powerRuns
 }
 
-// quantile returns how many standard errors an interval of confidence 1 - level extends to each side.
+// quantile returns how many standard errors a confidence interval extends to each side of the mean, by Student's t
+// distribution. level is the probability that the interval misses the true value, such as 0.05.
 func quantile(level, degrees float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: degrees}.Quantile(1 - level/2)
 }
 
-// Judge sets the intervals and verdicts of the claims of one study that were tested, by Holm's method over the
-// claims of all studies. A claim of another study counts as undecided, so that the verdicts do not depend on it.
+// Judge sets the confidence interval (Low and High) and the verdict of each tested claim in list, which has the claims
+// of one study. It uses Holm's method over the claims of all studies, so that the probability of any wrong verdict is
+// at most familyError. All claims that were not tested in list count as undecided, so that verdicts do not depend on
+// other studies. Judge returns an error if it cannot read the experiments of all studies.
 func Judge(list []Evidence) error {
 	studies, err := Studies()
 	if err != nil {

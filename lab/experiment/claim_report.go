@@ -13,10 +13,11 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// evidenceColumns are the columns of the file with the evidence for the claims of a study.
+// evidenceColumns has the names, joined by commas, of the columns in the CSV file of tested claims (see SaveEvidence).
 const evidenceColumns = "id,claim,measure,games,units,reported,least,effect,low,high,p,power,verdict"
 
-// cells returns the row of the evidence, in the order of evidenceColumns. What is unknown is empty.
+// cells returns the texts of f for a line of a table, in the order of evidenceColumns. If the claim was not tested, the
+// effect, its interval and its p-value are "".
 func (f *Evidence) cells() []string {
 	cells := []string{f.ID, f.Quote, f.Measure}
 	reported := formatFinite(f.StudyEffect)
@@ -34,7 +35,7 @@ func (f *Evidence) cells() []string {
 	return append(cells, roundText(f.Power), string(f.Verdict))
 }
 
-// roundText returns x with four significant digits, or "" if it is not finite.
+// roundText returns x as text with at most four significant digits, or "" if x is infinite or not a number.
 func roundText(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
@@ -42,7 +43,8 @@ func roundText(x float64) string {
 	return strconv.FormatFloat(x, 'g', 4, 64)
 }
 
-// WriteEvidence prints the evidence for the claims of a study as a table.
+// WriteEvidence prints the claims in list with the results of their tests to w, as a table. It prints only the section
+// of each quoted sentence, which is the text before the first colon.
 func WriteEvidence(w io.Writer, list []Evidence) {
 	text.Rows(w, strings.ReplaceAll(evidenceColumns, ",", "|"), list, func(f Evidence) (row []any) {
 		for i, cell := range f.cells() {
@@ -55,8 +57,9 @@ func WriteEvidence(w io.Writer, list []Evidence) {
 	})
 }
 
-// SaveEvidence writes the evidence for the claims of a study as a CSV file into dir, and returns its path. command is
-// the command that found it.
+// SaveEvidence writes the claims in list with the results of their tests as a CSV file into the directory dir, which
+// must exist. It returns the path of the file, which is named after e, such as dir/claims-teeko.csv. command is the
+// shell command that produced the results; the first line of the file quotes it.
 func (e *Experiment) SaveEvidence(dir, command string, list []Evidence) (path string, err error) {
 	path = filepath.Join(dir, e.Name+".csv")
 	f, err := os.Create(path)

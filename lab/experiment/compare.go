@@ -10,9 +10,11 @@ import (
 
 // Comparison is a table of measured numbers next to the published ones.
 type Comparison struct {
-	Number         string          `json:"number"`
-	Title          string          `json:"title"`
-	Way            way             `json:"way,omitempty"` // only if the experiment has two ways
+	Number string `json:"number"`
+	Title  string `json:"title"`
+	// Way says whether the bots were trained with all defects of the study's program or with none. It is "" unless
+	// Experiment.BothWays is set.
+	Way            way             `json:"way,omitempty"`
 	Measure        string          `json:"measure"`
 	Unit           string          `json:"unit"`
 	Columns        []string        `json:"columns"`
@@ -21,7 +23,8 @@ type Comparison struct {
 	plot           bool
 }
 
-// Verdict says whether a measured number agrees with the published one, or whether a claim holds.
+// Verdict is the result of a comparison. Agrees, Differs and NotCompared say whether a measured number agrees with the
+// published one; Holds, DoesNotHold, Undecided and NotRun say whether a conclusion of a study (a Claim) holds.
 type Verdict string
 
 // The verdicts on figures. Figures agree if their intervals overlap. They are not compared if there is no published
@@ -37,15 +40,15 @@ const (
 type Figure struct {
 	Row               string         `json:"row"`
 	Column            string         `json:"column"`
-	Games             int            `json:"games"`
+	Games             int            `json:"games"`            // our number of games, or the amount of training
 	Models            int            `json:"models,omitempty"` // number of seeds that OurEstimate covers, if more than one
 	OurEstimate       stats.Estimate `json:"ours"`
-	StudyGames        int            `json:"sample"`
+	StudyGames        int            `json:"sample"` // the same number in the study
 	PublishedEstimate stats.Estimate `json:"published"`
 	Verdict           Verdict        `json:"verdict"`
 }
 
-// TotalRow is the name of the row that covers all other rows of a table.
+// TotalRow is the value of Figure.Row in a figure that covers all rows of a table together.
 const TotalRow = "all"
 
 // compare compares measured results with the published table t. It uses the games whose models were trained in

@@ -6,30 +6,34 @@ import (
 	"slices"
 )
 
-// Discrimination says how well a published table tells two hypotheses apart: that all bots are equal, and that our
-// measured figures are the true ones. Its statistic is the log likelihood ratio of the two: above 0 the published
-// figures fit ours better. In tables without bots, equal means that all rows have the same figures.
+// Discrimination says how well the published figures of a table tell two hypotheses apart: that all bots are equally
+// strong, and that our measured figures are the true ones. If the columns of the table are not bots, the first
+// hypothesis is that all rows have the same figures. Shares come from simulated studies of the same size and are from 0
+// to 1.
 type Discrimination struct {
-	Games     int     // in the study, in all rows; if the study does not print them, a guess
-	Statistic float64 // of the published figures
-	FromEqual float64 // share of studies of this size with at least this statistic, if all bots are equal
-	FromOurs  float64 // share with at most this statistic, if our figures are true
-	Power     float64 // share with a statistic above 95 % of those of equal bots, if our figures are true
+	Games     int     // number of games in the study, in all rows; a guess if the study does not print it
+	Statistic float64 // log likelihood of the published figures under ours, minus that if bots are equal
+	FromEqual float64 // share of studies of equal bots with at least this Statistic
+	FromOurs  float64 // share of studies with at most this Statistic, if our figures are true
+	Power     float64 // share of studies with our figures whose Statistic is above 95 % of equal bots'
 }
 
-// discriminationRuns is the number of studies that are simulated by each hypothesis.
+// discriminationRuns is the number of studies that are simulated for each of the two hypotheses of a Discrimination.
 const discriminationRuns = 4000
 
-// hypotheses are the figures of a row of a table by both hypotheses, with the published ones. The figures of a table
-// of shares are probabilities, with one more for what no column counts. Those of other tables are means.
+// hypotheses has the figures in one row of a table three times, by column: equal as they would be if all bots were
+// equally strong, ourFigures as we measured them, and studyFigures as the study published them. If the measure of the
+// table is a share, figures are probabilities, and the last is that of results that no column counts. Otherwise figures
+// are means.
 type hypotheses struct {
-	games                           int
+	games                           int // number of games in the study
 	equal, ourFigures, studyFigures []float64
-	errors                          []float64 // standard errors of published means; nil for shares
+	errors                          []float64 // standard errors of the published means, by column; nil for shares
 }
 
-// discrimination returns the discrimination of a table. If the study has times as many games as we assume, its
-// intervals are so much narrower. ok is false if the table has no figures that can be compared.
+// discrimination computes how well the published figures in table r tell equal bots from our figures. times is a factor
+// for the study's number of games; only tests use another than 1. ok is false if the table cannot be used: its figures
+// depend on the machine or have no sampling error, are not both published and measured, or equal those of equal bots.
 func (e *Experiment) discrimination(r *Comparison, times int) (d Discrimination, ok bool) {
 	m := measures[r.Measure]
 	if m.machine || m.exact {
@@ -62,7 +66,8 @@ func (e *Experiment) discrimination(r *Comparison, times int) (d Discrimination,
 	return d, true
 }
 
-// hypotheses returns the rows of a table that have published and measured figures.
+// hypotheses returns one value for each row of table r that has published and measured figures. times is a factor for
+// the study's number of games; it narrows the standard errors of published means by its square root.
 func (e *Experiment) hypotheses(r *Comparison, times int) (rows []hypotheses) {
 	m := measures[r.Measure]
 	for i, of := range e.rows {
@@ -90,7 +95,8 @@ func (e *Experiment) hypotheses(r *Comparison, times int) (rows []hypotheses) {
 	return rows
 }
 
-// smoothValue returns our figure. A share is that of our games and one more, of which half counts, so that none is 0 or 100.
+// smoothValue returns our measured figure. If m is a share, the result is in percent and counts one more game, which is
+// half won, so that it is never 0 or 100.
 func (f *Figure) smoothValue(m measure) float64 {
 	if !m.share {
 		return f.OurEstimate.Value
@@ -99,7 +105,9 @@ func (f *Figure) smoothValue(m measure) float64 {
 	return (f.OurEstimate.Value*n + 50) / (n + 1)
 }
 
-// equalFigure returns the figure in percent or the mean that a column of a row has if all bots are equal.
+// equalFigure returns the figure that a column of table r would have in one row if all bots were equally strong. If the
+// columns are not bots, it is the mean of the column over all rows; in a training, wins and losses are then equal. The
+// result is in percent if the measure is a share. row is the index of the row in e.rows.
 func (e *Experiment) equalFigure(r *Comparison, row int, column string) float64 {
 	m := measures[r.Measure]
 	if m.share && m.columns == nil {
@@ -127,7 +135,8 @@ func (e *Experiment) equalFigure(r *Comparison, row int, column string) float64 
 	return sum / weight
 }
 
-// seatsOf returns the number of seats that a column of a table stands for.
+// seatsOf returns how many seats of a match a column of a table covers. bots has the bot of each seat. column is the
+// name of a bot or seatColumn, which covers only seat 0. The result is a float64 because callers use it as a weight.
 func seatsOf(bots []string, column string) (n float64) {
 	for seat, bot := range bots {
 		n += indicator(bot == column || column == seatColumn && seat == 0)
@@ -135,8 +144,9 @@ func seatsOf(bots []string, column string) (n float64) {
 	return n
 }
 
-// complete returns shares in percent as probabilities, with one more for the rest. Shares of which games that several
-// bots share count for all may exceed 100 % together; then they are divided by their sum.
+// complete converts shares in percent to probabilities and appends one more, for the results that no column counts.
+// This last one gets 0.5 % more than what is missing to 100 %, so that it is never 0. If the shares add up to more than
+// 100, because a game that several bots win counts for each of them, they are scaled down.
 func complete(percents []float64) (list []float64) {
 	sum := 0.0
 	for _, x := range percents {
@@ -149,7 +159,8 @@ func complete(percents []float64) (list []float64) {
 	return append(list, 1-sum/whole)
 }
 
-// statistic returns the logarithm of the likelihood of figures if ours are true, minus that if all bots are equal.
+// statistic returns the log likelihood of figures if our measured figures are true, minus their log likelihood if all
+// bots are equally strong. Above 0, figures fit ours better. figures has one number for each in h.equal.
 func (h *hypotheses) statistic(figures []float64) (sum float64) {
 	for i, x := range figures {
 		if h.errors == nil {
@@ -162,7 +173,8 @@ func (h *hypotheses) statistic(figures []float64) (sum float64) {
 	return sum
 }
 
-// draw returns random figures of a study whose true figures are the given ones.
+// draw returns random figures that a study of h.games games could find if truth has the true figures. truth and the
+// result have one number for each in h.equal.
 func (h *hypotheses) draw(r *rand.Rand, truth []float64) []float64 {
 	figures := make([]float64, len(truth))
 	if h.errors != nil {

@@ -26,7 +26,8 @@ type Experiment struct {
 	// Remark describes the differences from the study, and what the study does not specify.
 	Remark string
 	Games  int // number of games in the study, for rows that have no number of their own
-	// GuessedGames is true if the study does not print its number of games.
+	// GuessedGames is true if the study does not print its number of games, so that the numbers of games are
+	// guesses.
 	GuessedGames bool `toml:"guessed"`
 
 	Models   models `toml:"model"`
@@ -84,8 +85,8 @@ type Table struct {
 	// figures, it is empty. Shares are in percent or, if Counts is true, in numbers of games.
 	PublishedFigures [][]float64 `toml:"published"`
 	Counts           bool
-	// Totals has the figures that the study gives for all rows of the table together, by column. It is empty if the
-	// study gives none.
+	// Totals has, for each column, the figure that the study gives for all rows of the table together. Its unit is
+	// that of PublishedFigures. It is nil if the study gives no such figures.
 	Totals []float64 `toml:"total"`
 	// Plot is true if a plot of the table is drawn.
 	Plot bool
@@ -94,10 +95,12 @@ type Table struct {
 //go:embed data/*.toml
 var files embed.FS
 
-// List returns the embedded experiments that compare figures, sorted by name.
+// List returns the embedded experiments that compare tables with published ones, sorted by name. Studies returns the
+// others, which test claims. List returns an error if a file of an experiment is not valid.
 func List() ([]*Experiment, error) { return readFiles(false) }
 
-// readFiles returns the embedded experiments that test claims, or all others, sorted by name.
+// readFiles returns embedded experiments, sorted by name. If claims is true, it returns those that test claims
+// (conclusions of studies), otherwise all others. It returns an error if one of these files is not valid.
 func readFiles(claims bool) (list []*Experiment, err error) {
 	entries, err := files.ReadDir("data")
 	if err != nil {

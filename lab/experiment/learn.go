@@ -23,8 +23,10 @@ import (
 // TrainedModel is a model trained with one seed and in one way, that is, with certain defects of the study's
 // program. The training sets the times, the number of workers and the directory.
 type TrainedModel struct {
-	Name           string   `json:"name"`
-	Way            way      `json:"way,omitempty"` // "as published" or "mended", only if the experiment has both ways
+	Name string `json:"name"`
+	// Way says whether the model is trained with all defects of the study's program or with none. It is "" unless
+	// Experiment.BothWays is set; the model then has the defects in Model.Defects.
+	Way            way      `json:"way,omitempty"`
 	Method         string   `json:"method"`
 	Mode           string   `json:"mode"`
 	Seed           uint64   `json:"seed"`
@@ -38,7 +40,7 @@ type TrainedModel struct {
 	TrainSeconds   float64  `json:"training"`
 	Workers        int      `json:"workers"`
 	Dir            string   `json:"dir"` // directory of its run
-	// Test has the metrics of a net of supervised learning.
+	// Test has the results of the net on test data, if the method is supervised learning. Otherwise it is nil.
 	Test *sl.Metrics `json:"test,omitempty"`
 
 	row      int  // index of the model in Experiment.Models

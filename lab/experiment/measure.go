@@ -72,11 +72,12 @@ var endings = []string{"corners", "no moves", "too few pieces"}
 // parts are the columns for the three times of a model: generating its data set, preparing, and training.
 var parts = []string{"making", "preparing", "training"}
 
-// testMetrics are the columns for how well a net predicts the rows for its test, see sl.Metrics.
+// testMetrics are the names of the columns for the quality of a trained net on test data. They stand for the fields
+// Exact, Precision and Recall of sl.Metrics.
 var testMetrics = []string{"exact", "precision", "recall"}
 
-// outcomes are the columns for the results of the games that a training plays. The ending of a game that is won is
-// wonBySquare or wonByLine.
+// outcomes are the names of the columns for the results of a training's games, as the bot that learns sees them. The
+// Ending of a won game is not "won" but wonBySquare or wonByLine, which begin with this word.
 var outcomes = []string{"won", "lost", "drawn"}
 
 const (

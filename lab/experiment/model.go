@@ -171,8 +171,9 @@ func (e *Experiment) completeModels() error {
 	return nil
 }
 
-// absentParts returns the columns in the lists parts (the times of a training) and testMetrics that do not apply to the
-// given method.
+// absentParts returns the names of the table columns without a figure for models of the given training method. The
+// columns are the times in parts and the test results in testMetrics. A data set has only the time of making it, and
+// only supervised learning has all columns; other methods have only the time of training.
 func absentParts(method string) []string {
 	switch method {
 	case methodData:
@@ -183,7 +184,8 @@ func absentParts(method string) []string {
 	return slices.Concat(parts[:2], testMetrics)
 }
 
-// way says with which known defects of the study's program the models of an experiment are trained.
+// way says with which known defects of the study's program the models of an experiment are trained, such as "as
+// published" for all of them.
 type way string
 
 // The ways of training: with the defects that each model lists, with all known ones, and with none.

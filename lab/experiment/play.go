@@ -128,8 +128,8 @@ func (b *block) play(ctx context.Context, o *Options, core int, done func(result
 // in the match.
 const copyMark = "#"
 
-// resultOf returns the values of a finished game from which the tables are computed. It fails only if it cannot replay
-// a game of Tebes, or of Brisca for two.
+// resultOf returns the values of the finished game g of variant v from which the tables are computed. It returns an
+// error only if a game of Tebes, or of Brisca for two players, cannot be replayed from its moves.
 func resultOf(v *rules.Variant, g *referee.GameResult) (result, error) {
 	r := result{WinnerSeat: -1, Points: map[string]float64{}, Turns: float64(len(g.Moves)), Seconds: g.Took.Seconds(), FirstSeatPoints: g.Points[0]}
 	firsts, seats := map[int]bool{}, map[string]float64{}
@@ -159,8 +159,9 @@ func resultOf(v *rules.Variant, g *referee.GameResult) (result, error) {
 	return r, r.replay(v, g)
 }
 
-// replay plays the game g again: one of Tebes to find how it ended and how many legal moves there were, or one of Brisca
-// for two to find bad moves at its end.
+// replay plays the game g of variant v again from its moves and adds to r what only the positions show. In Tebes, this
+// is how the game ended and the mean number of legal moves. In Brisca for two players, it is the name of a bot for each
+// move after the last draw that cost the bot points. replay returns an error if a move is not legal.
 func (r *result) replay(v *rules.Variant, g *referee.GameResult) error {
 	var legal [rules.MaxMoves]rules.Move
 	for step, err := range g.Walk(v, nil) {
@@ -183,8 +184,8 @@ func (r *result) replay(v *rules.Variant, g *referee.GameResult) error {
 	return nil
 }
 
-// losesPoints reports whether a move after the last draw of a game of two costs its player points, if both players
-// make their best moves from then on.
+// losesPoints reports whether move m costs the player to move points in a game of Brisca for two, if both players make
+// their best moves after it. It is always false while there are cards to draw.
 func losesPoints(s *brisca.State, m rules.Move) bool {
 	if s.StockSize() > 0 {
 		return false
@@ -194,8 +195,8 @@ func losesPoints(s *brisca.State, m rules.Move) bool {
 	return bestLead(&next, s.Turn()) < bestLead(s, s.Turn())
 }
 
-// bestLead returns the points of the seat minus those of the other at the end of a game of two in which nothing is
-// drawn any more and both make their best moves.
+// bestLead returns the points of the seat at the end of the game minus those of its opponent, if both make their best
+// moves from s on. s is a position of Brisca for two players with nothing left to draw.
 func bestLead(s *brisca.State, seat int) float64 {
 	if s.Turn() == rules.Over {
 		return s.Points()[seat] - s.Points()[1-seat]
@@ -230,8 +231,8 @@ func meanThinking(moves []referee.ReplayMove) (nodes, seconds float64) {
 	return nodes / max(1, told), seconds / max(1, float64(len(moves)))
 }
 
-// gapShare returns the share of bids for which @podrida-rules says that no rule applies, among all for which it names
-// a rule or says so.
+// gapShare returns the share, from 0 to 1, of the bids for which the bot @podrida-rules has no rule. It counts the bids
+// whose info lines have the key "rule"; the value 0 means that no rule applies. It is 0 if there are no such bids.
 func gapShare(moves []referee.ReplayMove) float64 {
 	gaps, bids := 0.0, 0.0
 	for _, m := range moves {

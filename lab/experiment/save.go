@@ -41,7 +41,7 @@ func (r *Findings) Save(dir string) (files []string, err error) {
 	return files, nil
 }
 
-// findingsColumns are the columns of a file with the figures of an experiment.
+// findingsColumns has the names, joined by commas, of the columns in the CSV file that Findings.Save writes.
 const findingsColumns = "table,measure,row,column,games,ours,low,high,models,sample,published,published_low,published_high,verdict,way"
 
 func (r *Findings) writeCSV(path string) error {

@@ -19,7 +19,7 @@ type Training struct {
 	Name     string // name of the row, to which later trainings can refer
 	From     string // initial weights: a key of teekolms.Named or the name of an earlier training
 	Opponent string // "random", "self", or fixed weights named as in From
-	Hidden   bool   // has no row in the tables
+	Hidden   bool   // true if the training has no row in the tables
 	// Training has the number of games in the study, where 0 means that of the experiment, and the settings
 	// of the learner.
 	lms.Training
@@ -63,8 +63,9 @@ func (e *Experiment) completeTrainings() error {
 	return nil
 }
 
-// runTrainings runs all trainings once for each seed and returns the results by row of the tables. It appends their
-// weights and curves to report. If it fails, it also returns the results of the finished games.
+// runTrainings runs all trainings of e once for each seed. It returns the results of their games by row of the tables,
+// and appends to report the learned weights as text and the learning curves (shares of games won). If a training fails,
+// it returns the error and also the results of the games before.
 func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Findings) ([][]result, error) {
 	rows, n := make([][]result, len(e.rows)), max(1, e.Repeats)
 	lists, reports, errs := make([][][]result, n), make([]Findings, n), make([]error, n)
@@ -90,7 +91,9 @@ func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Findi
 	return rows, errors.Join(errs...)
 }
 
-// runInstance runs the trainings one after another with one seed. instance is the index of the seed.
+// runInstance runs all trainings of e one after another with one seed, because a training can begin with the weights of
+// an earlier one. instance is the index of the seed, from 0. It returns the results by row of the tables, after an
+// error those of the games before, and appends notes and curves to report.
 func (e *Experiment) runInstance(ctx context.Context, o *Options, report *Findings, instance int) (rows [][]result, err error) {
 	learned := maps.Clone(teekolms.Named)
 	played := 0
@@ -133,7 +136,8 @@ func (e *Experiment) runInstance(ctx context.Context, o *Options, report *Findin
 	return rows, err
 }
 
-// resultsOf returns a result for each game of the learner, with one of shapes or outcomes as its Ending.
+// resultsOf returns one result for each game that r counts. Its Ending is wonBySquare, wonByLine, "lost" or "drawn", as
+// the bot that learns sees the game. instance is the index of the seed of the training.
 func resultsOf(r lms.LearningReport, instance int) (list []result) {
 	for i, n := range []int{r.SquareWins, r.Wins - r.SquareWins, r.Losses, r.Draws} {
 		for range n {

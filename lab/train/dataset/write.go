@@ -113,8 +113,9 @@ func randomGames(c *Config) GenerateFunc {
 	}
 }
 
-// randomMove returns a legal move as the program of R. Arjonilla's thesis (UOC, 2024) draws it: with probability 1/2 the
-// exchange of the trump card, if it is legal, otherwise each other move with the same probability.
+// randomMove draws a legal move as the program of R. Arjonilla's thesis (UOC, 2024) does. If the exchange of the trump
+// card is legal, it is drawn with the probability 1/2. All other moves have equal probabilities. legal must not be
+// empty; an exchange comes last in it.
 func randomMove(legal []rules.Move, r *rules.Rand) rules.Move {
 	last := len(legal) - 1
 	if cards.Action(legal[last]) == cards.ExchangeAction {

@@ -9,9 +9,10 @@ import (
 
 const suits = 4
 
-// Heuristic computes the heuristic value of each card that the seat to move may play, as the program of R. Arjonilla's
-// thesis does, with its mistakes: the song of a partner counts as that of a rival, and among cards of 0 points one of any
-// suit can be the highest of the trick (see programBest). SetPosition must be called first.
+// Heuristic computes the heuristic value of each card that the seat to move may play. It follows the program of R.
+// Arjonilla's thesis (UOC, 2024) with its mistakes. One is that a partner's declaration of the 12 and 11 of a suit (a
+// song) counts as that of a rival. Another is that the program takes a wrong card for the best of some tricks, see
+// programBest. SetPosition must be called before Worth.
 type Heuristic struct {
 	tute  bool
 	legal baraja.Set // cards that may be played
@@ -99,9 +100,10 @@ func (h *Heuristic) SetPosition(p *cards.Position) {
 	h.playsLastForPartner = h.isPartnerWinning && t.TrickSize == t.Players-1
 }
 
-// programBest returns the card that the study's program takes for the best of a trick without trumps. It is a card of the
-// suit led. But if the best one is worth 0 points, the program compares its rank with those of all cards of 0 points, and
-// takes the highest of these ranks for that of the best card.
+// programBest returns the card that the study's program takes for the best of a trick without trumps. It is the best
+// card of the suit led if that card is worth points. Otherwise the program compares the ranks of all cards of 0 points,
+// whatever their suits, and takes the highest of these ranks in the suit led. So the returned card may not be in the
+// trick.
 func programBest(trick []baraja.Card) baraja.Card {
 	best := trick[0]
 	for _, c := range trick[1:] {
@@ -191,7 +193,8 @@ func (h *Heuristic) heaviestSuits() (s baraja.Set) {
 	return s
 }
 
-// cardsOfSuits returns all cards of the suits in bits, which has one bit for each suit.
+// cardsOfSuits returns the set of all cards whose suit is in bits. Bit n of bits, counted from the lowest, stands for
+// the suit with the number n.
 func cardsOfSuits(bits uint8) (s baraja.Set) {
 	for suit := range suitSets {
 		if bits>>suit&1 != 0 {

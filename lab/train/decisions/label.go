@@ -71,7 +71,8 @@ func (f *Follower) sidePoints(seat int8) int16 {
 	return int16(f.Position.Points(f.Position.Mode.Side(int(seat))))
 }
 
-// assignPoints sets Points in the decisions of the trick that has just ended. winner is the seat that has won it.
+// assignPoints sets Points in all decisions of the trick that has just ended. points is what the trick is worth, and
+// winner is the seat that has won it. Decisions of seats on other sides get the negative of points.
 func (f *Follower) assignPoints(winner int, points int16) {
 	for i := f.trickStart; i < len(f.Decisions); i++ {
 		d := &f.Decisions[i]

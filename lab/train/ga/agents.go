@@ -184,8 +184,9 @@ func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, 
 	return int64(each * float64(maxTables(a.Population, a.Parents))), int64(each * float64(a.Population+1+a.Parents))
 }
 
-// save writes the agent d: its table, then its number of games, the number of states for which a mutation drew an
-// action, and each of these states with the number that determines the action (see dictionary.drawnPlaces).
+// save writes the agent d to w in binary: its table of mean returns, the number of games from which it and its
+// ancestors have learned, and each state for which a mutation drew an action, with the number that determines this
+// action (see dictionary.drawnPlaces). load reads this.
 func (a *agentSpecies) save(w io.Writer, d *dictionary) error {
 	if err := d.table.Save(w); err != nil {
 		return err

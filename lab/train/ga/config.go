@@ -65,11 +65,12 @@ type Config struct {
 	FinalGames  int      `json:"final"` // games for each of the last elite to choose the model; 0 for none
 	Seed        uint64   `json:"seed"`
 	Defects     []string `json:"defects,omitempty"` // defects of the study to reproduce
-	// From is the SHA-256 hash of the checkpoint whose individuals have the first generation as children, or "".
+	// From is the SHA-256 hash, in hexadecimal, of the checkpoint of an earlier search. The first generation then
+	// has the best individuals of that search as parents. It is "" if there is no earlier search.
 	From string `json:"from,omitempty"`
 
-	layersText string // Layers in the form that users write
-	fromDir    string // directory of the run From
+	layersText string // the setting of Layers as users write it
+	fromDir    string // directory of the earlier search that From identifies; "" if there is none
 }
 
 // Defects are the defects of the program of R. Arjonilla's thesis that a search can reproduce.
@@ -208,8 +209,9 @@ func (c *Config) Complete(given func(name string) bool) (err error) {
 	return c.checkEarlier()
 }
 
-// checkEarlier returns an error if the individuals of the run in c.fromDir are of another kind than those of c. It
-// sets c.From.
+// checkEarlier reads the settings of the run in c.fromDir, an earlier search from which this one takes its first
+// parents. It returns an error if the two searches differ in the game, the variant, or the keys or layers of the
+// individuals. It sets c.From to the hash of that run's checkpoint.
 func (c *Config) checkEarlier() (err error) {
 	var earlier Config
 	if c.From, err = run.ReadEarlier(c.fromDir, &earlier); err != nil {

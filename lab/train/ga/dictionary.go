@@ -61,7 +61,8 @@ func (d *dictionary) sortedPairs() []rl.Pair {
 	return pairs
 }
 
-// withoutDrawn returns the sorted pairs of one state without the pair with drawnMarker, if there is one.
+// withoutDrawn returns the pairs of one state without the pair whose action is drawnMarker, which says that a mutation
+// drew an action. state must be sorted by action. If it has no such pair, the result is state itself.
 func withoutDrawn(state []rl.Pair) []rl.Pair {
 	if n := len(state) - 1; n >= 0 && state[n].Action == drawnMarker {
 		return state[:n]

@@ -44,8 +44,9 @@ func (c *Config) Prepare(ctx context.Context, in run.Input) (run.Trainer, error)
 	return prepare(ctx, c, in.Workers, rival, newNetSpecies)
 }
 
-// prepare returns a search before its first generation. If c names an earlier run, its last parents have the first
-// generation as children.
+// prepare creates a search that is ready to play its first generation. If c names an earlier run (c.fromDir), the best
+// individuals of that run are the parents of this generation. rival creates the opponent; it is nil if individuals play
+// against each other. newSpecies creates the operations on individuals, which are nets or agents that learn.
 func prepare[I any](ctx context.Context, c *Config, workers int, rival func() (Agent, error), newSpecies func(*Config, cards.Mode) species[I]) (run.Trainer, error) {
 	s, err := newSearch(*c, workers, rival, newSpecies)
 	if err != nil || c.fromDir == "" {
@@ -54,7 +55,8 @@ func prepare[I any](ctx context.Context, c *Config, workers int, rival func() (A
 	return s, run.ReadCheckpoint(c.fromDir, func(r io.Reader) error { return s.adopt(ctx, r) })
 }
 
-// adopt replaces the first generation by the individuals of the checkpoint r and their children.
+// adopt creates the first generation of s from r, a checkpoint of an earlier search. The first s.Parents individuals in
+// r become the parents of the generation. If KeepElite is set, they are also members of it.
 func (s *search[I]) adopt(ctx context.Context, r io.Reader) error {
 	_, members, err := s.readMembers(r)
 	if err != nil {
@@ -144,7 +146,8 @@ func (s *search[I]) drawPlots(f *run.Folder) error {
 	)
 }
 
-// eliteFile is the name of the model of one of the last parents. The number 1 is that of the fittest.
+// eliteFile is the format of the names of the files with the best individuals of the last generation, as models. The
+// number in a name is the rank of the individual by fitness, from 1 for the fittest.
 const eliteFile = "parent-%d.timba"
 
 // Finish chooses the best individual of the last elite and plays it against random moves as a test. It writes
@@ -263,7 +266,9 @@ func (s *search[I]) Load(r io.Reader) error {
 	return nil
 }
 
-// readMembers reads a checkpoint.
+// readMembers reads a checkpoint that Save has written. It returns the state of the search and its individuals, but
+// does not change s. It returns an error if the number of individuals is not 1 to MaxPopulation, or if the data are
+// damaged.
 func (s *search[I]) readMembers(r io.Reader) (at state, members []I, err error) {
 	b, err := run.ReadState(r, &at)
 	if err != nil {

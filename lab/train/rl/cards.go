@@ -33,12 +33,12 @@ type cardGame struct {
 	keys         policy.Keys
 	combinations []baraja.TableRules
 	heuristic    decisions.Heuristic
-	index        bool
+	index        bool // DefectIndex applies to the actions of agents that learn
 	sudden       bool // a win at once brings no reward
-	positive     bool // what others score is no negative reward
+	positive     bool // the points of other sides are not subtracted from rewards
 	legal        [rules.MaxMoves]rules.Move
 	moves        []rules.Move                     // legal moves of the observed position
-	unpaid       *baraja.Table                    // the table at the end of the game without a win at once; nil before and unless sudden
+	unpaid       *baraja.Table                    // if sudden: the last table without the win at once; nil before
 	hands        [baraja.TableSeats][]baraja.Card // in the order in which the seat got the cards; see sortHand
 	rand         *rules.Rand
 }
@@ -86,8 +86,9 @@ func (g *cardGame) Play(s *policy.View, action uint8, byAgent bool) {
 	}
 }
 
-// sortHand returns the cards that a seat holds, those in the set cards, in the order in which it got them. It must be
-// called at each turn of the seat. The order of the first hand is random.
+// sortHand returns the cards of a seat in the order in which the seat got them. The argument cards is the set of these
+// cards. It compares them with the hand that it stored at the last call, so it must be called at each turn of the seat.
+// At the first turn the order is random.
 func (g *cardGame) sortHand(seat int8, cards baraja.Set) []baraja.Card {
 	hand := slices.DeleteFunc(g.hands[seat], func(c baraja.Card) bool { return !cards.Has(c) })
 	isFirst := len(hand) == 0
@@ -104,7 +105,7 @@ func (g *cardGame) sortHand(seat int8, cards baraja.Set) []baraja.Card {
 	return hand
 }
 
-// Order implements Environment. An exchange comes first.
+// Order implements Environment. An action that plays no card, such as the exchange of the trump card, comes first.
 func (g *cardGame) Order(s *policy.View) (order uint64) {
 	t := g.position.Board()
 	hand := g.sortHand(t.Mover, t.Hands[t.Mover])
@@ -126,8 +127,8 @@ func (g *cardGame) Standing(seat int) int { return g.position.Outcome(seat) }
 
 func (g *cardGame) Score(seat int) int { return g.position.PointLead(seat) }
 
-// Reward implements Environment. Rewards are the points that the seat's side scores and, unless positive is set, the
-// negative of those that others score.
+// Reward implements Environment. It returns the points that the seat's side has scored in this game. Unless g.positive
+// is set, it subtracts the points of all other sides. If g.sudden is set, points for a win at once do not count.
 func (g *cardGame) Reward(seat int) (sum int) {
 	t := g.position.Board()
 	if g.unpaid != nil {

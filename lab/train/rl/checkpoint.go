@@ -45,7 +45,8 @@ func (l *Learner) Load(from io.Reader) error {
 	return l.loadTables(r)
 }
 
-// adopt loads only what another learner has learned, from a checkpoint of it.
+// adopt replaces the tables of l by those in from, a checkpoint of another learner whose tables must be of the same
+// kind. It ignores the number of episodes and the counts in the checkpoint.
 func (l *Learner) adopt(from io.Reader) error {
 	var at progress
 	r, err := run.ReadState(from, &at)

@@ -174,8 +174,9 @@ func (c *Config) Complete(given func(name string) bool) (err error) {
 	return c.checkEarlier(given("epsilon"))
 }
 
-// checkEarlier returns an error if the tables of the run in c.fromDir are of another kind than those of c. It sets
-// c.From and, unless keepsEpsilon is set, c.Epsilon.
+// checkEarlier reads the settings of the run in c.fromDir, an earlier training whose tables this one takes over. It
+// returns an error if the tables of the two are of different kinds, for example for different games. It sets c.From to
+// the hash of that run's checkpoint. Unless keepsEpsilon is set, it sets c.Epsilon to the value at the end of that run.
 func (c *Config) checkEarlier(keepsEpsilon bool) (err error) {
 	var earlier Config
 	if c.From, err = run.ReadEarlier(c.fromDir, &earlier); err != nil {
@@ -208,7 +209,8 @@ func (c *Config) Check() error {
 
 func (c *Config) hasDefect(defect string) bool { return slices.Contains(c.Defects, defect) }
 
-// keepsPolicy reports whether the tables keep an action for each state, see ReturnTable.KeepsPolicy.
+// keepsPolicy reports whether the tables store a chosen action for each state and play it, instead of the action with
+// the highest mean return. DefectStored and DefectPlace require this. See ReturnTable.KeepsPolicy.
 func (c *Config) keepsPolicy() bool { return c.hasDefect(DefectStored) || c.hasDefect(DefectPlace) }
 
 func (c *Config) epsilon(episode int) float64 {

@@ -20,13 +20,16 @@ type Environment interface {
 	Observe(s *policy.View)
 	// TricksEnded returns the number of tricks that are complete. A player receives its rewards when a trick ends.
 	TricksEnded() int
-	// Play performs a legal action of the seat to move. Observe must have stored the present position in s. byAgent is
-	// true if an agent that learns has chosen the action; only then the defects of its program apply.
+	// Play makes a legal move of the seat to move. Observe must have stored the present position in s. byAgent is
+	// true if an agent that learns has chosen the action. DefectIndex, which makes an agent play a wrong card,
+	// applies only then.
 	Play(s *policy.View, action uint8, byAgent bool)
-	// Order returns the legal actions of the observed position, at most ten, in the order in which the seat got its
-	// cards. Each has policy.ActionBits bits, the first action the lowest ones.
+	// Order returns the legal actions in the order in which the seat got their cards, packed into one number. Each
+	// action takes policy.ActionBits bits, the first action the lowest ones. There must be at most ten. Observe
+	// must have stored the present position in s.
 	Order(s *policy.View) uint64
-	// Reward returns the sum of all rewards that the seat has received in this game.
+	// Reward returns the sum of the rewards, in points, that the seat has received since the deal. It does not
+	// include heuristic values of actions.
 	Reward(seat int) int
 	// Score returns the points of the seat's side minus the points of all other sides.
 	Score(seat int) int
@@ -64,13 +67,15 @@ type Update struct {
 	Action      uint8
 }
 
-// emitReturns calls emit with the return of each decision: the sum of the discounted rewards that followed. It
-// handles one seat after another, and the decisions of a seat from the last to the first. final has the sums of all
-// rewards of the episode, by seat. If the reward is RewardWon, final has the standings instead.
+// emitReturns calls emit with the return of each decision: the discounted sum of the rewards that followed it. It
+// handles one seat after another, and the decisions of a seat from the last to the first. final has the total reward of
+// each seat at the end of the episode. If the reward is RewardWon, final has 1, 0 or -1 for the result of each seat
+// instead. With DefectLast, only the last decision of a seat in each trick counts.
 //
-// With DefectLate the last decision of a seat is left out, and the first one is emitted twice, the second time with its
-// whole return. If returns are carried from seat to seat, only the last decision of the first seat is left out, and the
-// first one of the last seat is emitted once more for each seat that a table of four has free.
+// With DefectLate, each decision gets the return of the same seat's next decision. The seat's last decision is left
+// out, and its first one is emitted a second time, with its own return. If DefectCarry is set, too, the sum of rewards
+// goes on from seat to seat. Then only the last decision of the first seat is left out. The first decision of the last
+// seat is emitted once more for each seat that the game has fewer than four.
 func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *decision, value float32)) {
 	late, carry, last, won := c.hasDefect(DefectLate), c.hasDefect(DefectCarry), c.hasDefect(DefectLast), c.Reward == RewardWon
 	g, isLast := 0.0, true
@@ -126,7 +131,8 @@ func NewTrace() *Trace { return &Trace{config: Default("")} }
 // Reset deletes the decisions of the last episode.
 func (t *Trace) Reset() { t.decisions = t.decisions[:0] }
 
-// Add records an action of the seat in state s. score is the seat's lead in points before the action.
+// Add appends one decision of the traced seat: s is what the seat knew, and action is what it did. score is its lead
+// before the action: the points of its side minus the points of all other sides.
 func (t *Trace) Add(s *policy.View, action uint8, score int) {
 	t.decisions = append(t.decisions, decision{key: s.Key, fallbackKey: s.FallbackKey, action: action, score: int16(score)})
 }

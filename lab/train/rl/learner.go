@@ -118,7 +118,8 @@ func (l *Learner) learnShard(pieces []piece, agent, shard int) {
 	}
 }
 
-// learn updates the agent's table of states with one return.
+// learn updates the table of an agent with the return u. If the table stores a chosen action for each state, learn also
+// chooses the action of this state again; r makes the random choices. agent is the index of the agent.
 func (l *Learner) learn(agent int, u *Update, r *rules.Rand) {
 	states := l.states[agent]
 	states.Learn(u.Key, u.Action, u.Value, float32(l.config.MinStep))

@@ -7,10 +7,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// publishedAction returns the action that the program of R. Arjonilla's thesis stores for the state of u, after t has
-// learned u. With DefectStored it is random with the probability epsilon. Otherwise it is the best of the tried actions
-// or, if the means of these are negative and others are untried, a random one of the others. With DefectPlace the action
-// in the place that the best one has among the tried actions, but among all legal ones, stands for the best one.
+// publishedAction returns the action that the program of R. Arjonilla's thesis (UOC, 2024) would store for the state of
+// u, after table t has learned u. This is the tried action with the highest mean return. If t.UntriedAsZero is set and
+// this mean is negative, it is a random untried action instead, if there is one. If no action was tried, it is random.
+//
+// With DefectStored, the action is random with the probability epsilon. With DefectPlace, the program uses the index of
+// the best action among the tried ones as an index into all legal ones. It takes the action there for the best, and all
+// others for untried.
 func (c *Config) publishedAction(t *ReturnTable, u *Update, epsilon float64, r *rules.Rand) uint8 {
 	legal := u.actions()
 	tried, untried, best := t.splitTried(u.Key, legal, r)
@@ -29,7 +32,8 @@ func (c *Config) publishedAction(t *ReturnTable, u *Update, epsilon float64, r *
 	return chosen
 }
 
-// actions returns the legal actions in the order of the hand.
+// actions returns the legal actions of the state of u, unpacked from u.Order. They are in the order in which the seat
+// got their cards.
 func (u *Update) actions() (legal []uint8) {
 	for i := range bits.OnesCount64(u.Legal) {
 		legal = append(legal, uint8(u.Order>>(i*policy.ActionBits))%policy.MaxActions)
@@ -37,8 +41,9 @@ func (u *Update) actions() (legal []uint8) {
 	return legal
 }
 
-// splitTried returns the tried and the untried actions of state k among legal, in the order of legal. best is the index
-// in tried of the action with the highest mean; of several, r draws one.
+// splitTried divides the actions in legal into those that were tried in state k and those that were not, both in the
+// order of legal. best is the index in tried of the action with the highest mean return; among equal ones r draws one.
+// It is 0 if tried is empty.
 func (t *ReturnTable) splitTried(k policy.Key, legal []uint8, r *rules.Rand) (tried, untried []uint8, best int) {
 	top, ties := float32(0), 0
 	for _, action := range legal {

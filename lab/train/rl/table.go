@@ -34,7 +34,9 @@ type Pair struct {
 type ReturnTable struct {
 	// UntriedAsZero is true if an untried action of a known state counts as an action with the mean 0.
 	UntriedAsZero bool
-	// KeepsPolicy is true if Best returns the action that Keep has stored for a state. Counts then end at 1023.
+	// KeepsPolicy is true if the table stores an action for each state, set by Keep, and Best returns this action
+	// instead of the one with the highest mean. The stored action takes some bits of Pair.Count, so that counts end
+	// at 1023.
 	KeepsPolicy bool
 
 	shards   [policy.Shards]shard
@@ -182,7 +184,8 @@ func (t *ReturnTable) Learn(k policy.Key, action uint8, value, minStep float32) 
 	return true
 }
 
-// countLimit returns the highest count of a pair. It is also the mask of the count in a word.
+// countLimit returns the highest number of returns that a pair can count: 65535, or 1023 if KeepsPolicy is set and some
+// of the bits store an action. The result is also the bit mask of this number in a word of a shard.
 func (t *ReturnTable) countLimit() uint64 {
 	if t.KeepsPolicy {
 		return 1<<policyShift - 1
@@ -192,8 +195,8 @@ func (t *ReturnTable) countLimit() uint64 {
 
 func policyAction(word uint64) uint8 { return uint8(word & maxCount >> policyShift) }
 
-// Keep stores the action that Best returns for state k. It does nothing if the table has no action of k. The table
-// must have KeepsPolicy.
+// Keep stores an action for state k, and Best returns it from then on. Keep does nothing if the table has no pair of
+// state k. The table must have KeepsPolicy.
 func (t *ReturnTable) Keep(k policy.Key, action uint8) {
 	s := &t.shards[k.Shard()]
 	if s.used == 0 {

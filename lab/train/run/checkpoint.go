@@ -63,13 +63,16 @@ func (f *Folder) LoadCheckpoint(read func(io.Reader) error) error {
 	return f.metrics.truncate(size)
 }
 
-// ReadCheckpoint calls read with the content of the last checkpoint of the run in the directory dir.
+// ReadCheckpoint calls read with the uncompressed content of the last checkpoint of the run in the directory dir. read
+// must read all of it. ReadCheckpoint returns an error if there is no checkpoint, if the file is damaged, or if read
+// fails.
 func ReadCheckpoint(dir string, read func(io.Reader) error) error {
 	_, err := readCheckpoint(dir, read)
 	return err
 }
 
-// readCheckpoint is ReadCheckpoint. It returns the size of metrics.csv at the time of the checkpoint.
+// readCheckpoint does the same as ReadCheckpoint and returns the size that metrics.csv had at the time of the
+// checkpoint, in bytes.
 func readCheckpoint(dir string, read func(io.Reader) error) (size int64, err error) {
 	file, err := os.Open(filepath.Join(dir, CheckpointFile))
 	if err != nil {
@@ -94,14 +97,16 @@ func readCheckpoint(dir string, read func(io.Reader) error) (size int64, err err
 	return size, nil
 }
 
-// FromParam returns the setting --from, the directory of an earlier run of the same method with which a training
-// begins. Parsing it stores the directory in *to.
+// FromParam returns the setting --from of a training method. Its value is the directory of an earlier run of the same
+// method; a new training begins with what that run has learned. The value is stored in *to. help is the help text.
 func FromParam(to *string, help string) Param {
 	return Param{Name: "from", Target: to, FlagOnly: true, Help: help}
 }
 
-// ReadEarlier reads the settings of the run in dir, the value of --from, into config, and returns the SHA-256 hash of
-// its checkpoint. A resumed run must be given the same earlier run: its config.json has the hash.
+// ReadEarlier reads the settings of the run in the directory dir, the value of --from, into config, which must be a
+// pointer. It returns the SHA-256 hash of the run's checkpoint, in hexadecimal. A training stores the hash among its
+// own settings, so that it can be resumed only with the same checkpoint. The error says that dir has no settings or no
+// checkpoint.
 func ReadEarlier(dir string, config any) (hash string, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, ConfigFile))
 	if err == nil {

@@ -9,12 +9,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned"
 )
 
-// Metrics measure how well a net predicts the classes of decisions. Exact, Precision and Recall are computed as in Keras
-// and in R. Arjonilla's bachelor's thesis (UOC, 2024). For the last two, a class counts as predicted if its probability is
-// above 1/2.
+// Metrics has the results of a net on test or validation rows. A row is one decision of a game; the net predicts its
+// class, such as the points of the trick. Exact, Precision and Recall are computed as in Keras and R. Arjonilla's
+// bachelor's thesis (UOC, 2024): the net predicts a class if it gives the class a probability above 1/2. Shares are
+// from 0 to 1.
 type Metrics struct {
 	Rows      int     `json:"rows"`
-	Loss      float64 `json:"loss"`
+	Loss      float64 `json:"loss"`      // mean cross-entropy of a row
 	Accuracy  float64 `json:"accuracy"`  // share of rows whose most probable class is correct
 	Exact     float64 `json:"exact"`     // share of outputs that equal their targets, 0 or 1; Keras and the thesis call it accuracy
 	Precision float64 `json:"precision"` // share of predicted classes that are correct
@@ -92,8 +93,8 @@ func (t *Training) countRows(worker int, list []row) (c counts) {
 	return c
 }
 
-// countExact returns how many outputs of a net equal their targets, 0 or 1. Like TensorFlow, it takes a number that is too
-// small for the normal form of a float32 for 0.
+// countExact returns how many outputs of a net are exactly equal to their targets in s, which are 0 or 1. Like
+// TensorFlow, it treats an output below 2^-126, the smallest normal float32, as 0.
 func countExact(out []float32, s *fit.Sample) (n int) {
 	const smallestNormal = 0x1p-126
 	for i, x := range out {

@@ -22,7 +22,7 @@ import (
 type row struct {
 	gameIndex uint32
 	ply       uint8
-	class     uint16 // index in Rows.labels; for VariantWL 1 if the game was won
+	class     uint16 // index in Rows.labels; for VariantWL 1 if the game was won or shared
 }
 
 // Rows are the decisions in the games of a data set, each with the class that the net learns to predict.
@@ -60,13 +60,14 @@ func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Ro
 	return r, r.classify(outcomes, c)
 }
 
-// outcome is what a net learns to predict about a decision.
+// outcome is the result of one decision in a game. The net learns to predict its label.
 type outcome struct {
-	label     int16 // includes heuristic; for VariantWL 1 if the game was won
-	heuristic int16
+	label     int16 // points, with the heuristic value for VariantPH; for VariantWL 1 if the game was won or shared
+	heuristic int16 // heuristic value of the card played, for VariantPH; otherwise 0
 }
 
-// labelGames returns the outcome of every decision in the games [from, to) of r for the given variant of the training.
+// labelGames returns the outcome of every decision in the games with the indexes from to to-1, in the order of the
+// games. variant says what the net learns to predict, such as VariantP.
 func labelGames(r *Rows, variant string, from, to int) (list []outcome) {
 	var f decisions.Follower
 	var g dataset.GameRecord
@@ -100,9 +101,11 @@ func outcomeOf(d *decisions.Decision, variant string) outcome {
 	return outcome{}
 }
 
-// classify sets the class of each row. list has the outcome of each row. Each label is a class: those in list and, as in
-// the study's program, every sum of possible points of a trick and a heuristic value in list. If there are more labels
-// than a layer can have units, it returns an error.
+// classify sets the class of each row from list, which has the outcome of each row in the same order. For VariantWL,
+// class 1 is a game that was won or shared, and 0 a lost one. For other variants, a class is the index in r.labels of a
+// number that the net can predict. These numbers are the labels in list and, as in the study's program, every sum of
+// the points of a possible trick and a heuristic value in list. classify returns an error if there are more than
+// net.MaxUnits of them.
 func (r *Rows) classify(list []outcome, c *Config) error {
 	if c.Variant == VariantWL {
 		for i, o := range list {
@@ -136,9 +139,9 @@ func (r *Rows) classify(list []outcome, c *Config) error {
 	return nil
 }
 
-// trickPoints returns the points that a trick can have in the study's program, each once: the sums of the points of its
-// cards, alone, with the bonus of the last trick and, in Tute, with 20, 40 or 50. For VariantNegative it also returns
-// these numbers negated, for VariantRest none.
+// trickPoints returns the numbers of points that a trick can have in the study's program: the sums of the points of its
+// cards, alone, plus the bonus of the last trick or, in Tute, plus 20, 40 or 50. For VariantNegative, the result also
+// has the negatives of these numbers. For VariantRest it is nil.
 func trickPoints(m cards.Mode, variant string) []int {
 	if variant == VariantRest {
 		return nil
@@ -163,9 +166,9 @@ func trickPoints(m cards.Mode, variant string) []int {
 	return list
 }
 
-// orderAsText returns the labels in the order of the study's program. If there are negative ones, the program adds the
-// highest label to each. It then compares them as text with at least two digits, so that numbers with three digits come
-// between numbers with two. The argument must be sorted.
+// orderAsText returns the labels in the order of the study's program, which compares them as text of at least two
+// digits. So 100 comes between 10 and 11. If there are negative labels, the program compares the sums of each label and
+// the highest label instead. labels must be sorted and not empty.
 func orderAsText(labels []int) []int {
 	offset := 0
 	if labels[0] < 0 {

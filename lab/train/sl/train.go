@@ -67,7 +67,8 @@ func (r *Result) String() string {
 		t.Loss, 100*t.Accuracy, 100*t.Exact, 100*t.Precision, 100*t.Recall)
 }
 
-// ReadTest reads the result of a finished training, which is in the directory dir, and returns the metrics of its test.
+// ReadTest returns the results on test data of the finished supervised training whose directory is dir. It reads them
+// from result.json and returns an error if it cannot.
 func ReadTest(dir string) (*Metrics, error) {
 	data, err := os.ReadFile(filepath.Join(dir, run.ResultFile))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package tebesfit fits the weights of the bots for Tebes to figures that a study printed without the weights. Begin
-// with Fit.
+// Package tebesfit searches weights for the bots of the game Tebes. A study printed results of its bots without their
+// weights; the package searches the weights with which our games fit these results best. Begin with Fit.
 package tebesfit
 
 import (
@@ -21,38 +21,40 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// tables names the tables to which the weights are fitted, each as a table of an experiment. All other tables of the
-// study are held out.
+// tables names the published tables to which the weights are fitted: each is a table of an embedded experiment, with
+// its number in the study. The other tables of the study are not used, so that they can test the weights.
 var tables = [...]struct{ experiment, number string }{
 	{"tebes-depth-4", "5.1"}, {"tebes-depth-6", "5.2"}, {"tebes-weights", "5.5"},
 }
 
-// Search says how long a fit searches, and with which games.
+// Search is the configuration of a search for weights.
 type Search struct {
-	Games       int // games for each cell of the tables in a trial
-	Evaluations int // number of trials
-	Finalists   int // how many of the most likely trials are made again, with finalFactor times as many games
-	Seed        uint64
+	Games       int                       // games of a trial for each cell (pairing) of the tables
+	Evaluations int                       // number of trials (of one set of weights each) before the finalists
+	Finalists   int                       // how many of the best trials are repeated, with more games
+	Seed        uint64                    // seed of the search and of all games
 	Play        experiment.Options        // how games are played; Fit sets the scale and the seed
-	Progress    func(trials, planned int) // called after each trial
+	Progress    func(trials, planned int) // called after each trial; must not be nil
 }
 
-// finalFactor is the factor by which a finalist plays more games than the trials before.
+// finalFactor is the number of games of a finalist for each cell of the tables, as a multiple of Search.Games.
 const finalFactor = 4
 
-// byHand is a set of weights that was chosen by hand, in which each level is about half of the level before. It is a
-// finalist, too.
+// byHand is a set of weights that was chosen by hand, as options of the bots. Most bonuses (b) and penalties (p) are
+// about half of the one before. It is played among the finalists, for comparison.
 const byHand = "b1=60,b2=30,b3=15,b4=8,b5=6,b6=3,p1=60,p2=30,p3=15,c2=1500,c3=5"
 
-// WeightTrial is a set of weights that a trial has tested, with its likelihoods.
+// WeightTrial is a set of weights that was tried, with the likelihood of the published results.
 type WeightTrial struct {
-	Games   int    // for each cell
+	Games   int    // number of games for each cell of the tables
 	Weights string // options of the bots, such as "b1=60,b2=30"
-	// LogLikelihoods has, for each table, the logarithm of the probability of the published counts, given our games.
+	// LogLikelihoods has, for each of the tables, the natural logarithm of the probability of the published numbers
+	// of wins, given the results of our games with these weights.
 	LogLikelihoods [len(tables)]float64
 }
 
-// Sum returns the logarithm of the probability of all tables.
+// Sum returns the natural logarithm of the probability of the published numbers of wins in all tables together. It is
+// the sum of t.LogLikelihoods.
 func (t *WeightTrial) Sum() (sum float64) {
 	for _, x := range t.LogLikelihoods {
 		sum += x
@@ -60,9 +62,10 @@ func (t *WeightTrial) Sum() (sum float64) {
 	return sum
 }
 
-// Fit searches the weights that make the published counts most likely, by the evolution strategy CMA-ES (Hansen and
-// Ostermeier, 2001; in the form of Krause, Arbonès and Igel, 2016). It returns all trials in their order. The last
-// ones are the finalists, the most likely first.
+// Fit searches the weights that make the published numbers of wins most likely, by the evolution strategy CMA-ES
+// (Hansen and Ostermeier, 2001; in the form of Krause, Arbonès and Igel, 2016). It returns all trials: first those of
+// the search in their order, then the finalists, the most likely first. If games cannot be played, it also returns the
+// trials before.
 func Fit(ctx context.Context, c Search) ([]WeightTrial, error) {
 	var trials []WeightTrial
 	var failure error
@@ -98,21 +101,23 @@ func Fit(ctx context.Context, c Search) ([]WeightTrial, error) {
 	return trials, failure
 }
 
-// start has the parameters at which the search begins: bonuses from 120 and penalties from 60, each half of the level
-// before, and the weights 200 and 5 of pieces and threats.
+// start is the point at which the search begins, in the form of the argument of weightsAt. The bonuses begin with 120
+// and the penalties with 60, each half of the one before. The weights of pieces and threats are 200 and 5.
 var start = [...]float64{math.Log(120), 0, math.Log(60), 0, math.Log(200), math.Log(5)}
 
-// weightsAt returns the options of the bots for the parameters x: the logarithms of the greatest bonus and penalty,
-// each before the logit of the ratio of a level to the level before, and the logarithms of the weights of pieces and
-// threats. All weights are whole numbers in the order that the study prints, B1 > ... > B6 > 0 and P1 > P2 > P3 > 0.
+// weightsAt returns the options of the bots, such as "b1=60,b2=30", for a point x of the search. x has six numbers: the
+// logarithm of the highest bonus, the logit of the ratio of each bonus to the one before, the same two for the
+// penalties, and the logarithms of the weights of pieces (c2) and threats (c3). All weights are whole numbers. Bonuses
+// fall from b1 to b6, and penalties from p1 to p3, as the study demands; none of them is 0.
 func weightsAt(x []float64) string {
 	options := append(levels("b", 6, x[0], x[1]), levels("p", 3, x[2], x[3])...)
 	c2, c3 := min(math.Round(math.Exp(x[4])), 10000), min(math.Round(math.Exp(x[5])), 1000)
 	return strings.Join(append(options, fmt.Sprintf("c2=%.0f", c2), fmt.Sprintf("c3=%.0f", c3)), ",")
 }
 
-// levels returns the options of the given number of levels, from the greatest weight down. Each weight is the same part
-// of the one before, but less by at least 1.
+// levels returns a number of options with falling weights, such as "b1=60" and "b2=30". name is their letter and count
+// their number. The first weight is exp(logTop). The ratio of each weight to the one before is 1/(1+exp(-logit)).
+// Weights are then rounded and adjusted to be from 1 to 1000, each at least 1 below the one before.
 func levels(name string, count int, logTop, logit float64) (options []string) {
 	weight, ratio, above := math.Exp(logTop), 1/(1+math.Exp(-logit)), 1001.0
 	for level := range count {
@@ -123,7 +128,8 @@ func levels(name string, count int, logTop, logit float64) (options []string) {
 	return options
 }
 
-// evaluate plays the given number of games for each cell of the tables with the given weights.
+// evaluate plays games with the given weights, which are options of the bots, and returns how likely these games make
+// the published results. games is the number of games for each cell of the tables.
 func (c *Search) evaluate(ctx context.Context, weights string, games int) (WeightTrial, error) {
 	t := WeightTrial{Games: games, Weights: weights}
 	for i, table := range tables {
@@ -152,8 +158,9 @@ func (c *Search) evaluate(ctx context.Context, weights string, games int) (Weigh
 	return t, nil
 }
 
-// logLikelihood returns the logarithm of the probability of the published counts of a table, given our own. In each
-// cell the probability of a win is unknown; it has the distribution that follows from our games and a uniform prior.
+// logLikelihood returns the natural logarithm of the probability of the published numbers of wins in a table, given our
+// own numbers. In each cell, the unknown probability of a win has the distribution that follows from our games and a
+// uniform prior. The row of totals does not count.
 func logLikelihood(table *experiment.Comparison) (sum float64) {
 	for _, f := range table.Figures {
 		if f.Row == experiment.TotalRow {
@@ -167,7 +174,8 @@ func logLikelihood(table *experiment.Comparison) (sum float64) {
 	return sum
 }
 
-// Write writes the trials of the search as CSV.
+// Write writes the trials to the writer to as CSV, in their order, after two lines of comment. Each line has the
+// weights of a trial and its log likelihoods, by table and in all.
 func (c *Search) Write(to io.Writer, trials []WeightTrial) error {
 	fmt.Fprintf(to, "# command: timba-lab train tebes-weights --games %d --evaluations %d --finalists %d --seed %d\n", c.Games, c.Evaluations, c.Finalists, c.Seed)
 	fmt.Fprintf(to, "# sample: by row, games is the number for each of the 36 cells; log likelihoods of the published counts, seed %d\n", c.Seed)
