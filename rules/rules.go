@@ -130,9 +130,11 @@ type State interface {
 	Clone() State
 }
 
-// Ender is a State that can say why its game is over.
+// Ender is a State that knows the reason for which its game ended. Only games that can end for different reasons, such
+// as Tebes and Teeko, have states that implement it.
 type Ender interface {
-	// EndReason returns one of a few short texts, or "" if the game is not over by its rules.
+	// EndReason returns the reason for which the game ended, as a short text that the package of the game defines, such
+	// as "line" in Teeko. It returns "" if the game is not over.
 	EndReason() string
 }
 

@@ -8,10 +8,10 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// AddHouseBot returns the name by which the store knows the bot called name. If name is a house bot (part of timba) with
-// options that nobody has chosen before, such as "@greedy:noise=20", AddHouseBot adds it, and it counts against the
-// limits of the actor. It returns an error if the options are not valid, or name files of the server. It does not check
-// whether a bot of another name exists.
+// AddHouseBot returns the name by which the store knows the bot called name. If name is a house bot (part of timba)
+// with options that nobody has chosen before, such as "@greedy:noise=20", it adds the bot, within the limits of the
+// actor a. It returns an error if the options are not valid or name a file of the server, if a may not add bots, or if
+// a limit is reached. It does not check whether the bot of a name without options exists.
 func (s *Service) AddHouseBot(ctx context.Context, a Actor, name string) (string, error) {
 	if !strings.HasPrefix(name, "@") || !strings.Contains(name, ":") || s.isKnownBot(ctx, name) { // the configuration may name one with a file
 		return name, nil
@@ -32,7 +32,7 @@ func (s *Service) AddHouseBot(ctx context.Context, a Actor, name string) (string
 	return name, s.Store.Bots.AddHouse(ctx, a.Person.ID, name, s.Config.Limits)
 }
 
-// isKnownBot reports whether the store has a bot called name. It returns false if the store fails.
+// isKnownBot reports whether the store has a bot called name. If the store cannot be read, it returns false.
 func (s *Service) isKnownBot(ctx context.Context, name string) bool {
 	_, err := s.Store.Bots.Find(ctx, name)
 	return err == nil

@@ -81,10 +81,10 @@ func (tx *Tx) syncHouseBot(ctx context.Context, h HouseBot) error {
 	return tx.setLive(ctx, v.ID)
 }
 
-// AddHouse adds a house bot with options, such as "@greedy:noise=20", which the person with the given ID is the first to
-// choose. The bot plays at once, as the version of the same bot without options. If the bot exists, AddHouse does
-// nothing. It returns an error if the person would have more than l.Versions new versions in 24 hours, or all people
-// together more than l.House such bots.
+// AddHouse adds the house bot (part of timba) called name, with options as in "@greedy:noise=20", which the person with
+// the given ID is the first to choose. The bot plays at once, like the live version of the bot without options. If the
+// bot exists, AddHouse does nothing. It returns an error if the bot without options does not play, if the person has
+// made l.Versions versions of bots within 24 hours, or if people have already added l.House bots in this way.
 func (s Bots) AddHouse(ctx context.Context, personID int64, name string, l ladder.Limits) error {
 	return s.update(ctx, func(tx *Tx) error {
 		if b, err := tx.BotByName(ctx, name); b.ID != 0 || ifNoRows(err, nil) != nil {

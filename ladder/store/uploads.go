@@ -99,8 +99,9 @@ func (tx *Tx) checkNewVersion(ctx context.Context, b queries.Bot, n NewVersion, 
 	return tx.checkVersionsToday(ctx, b.PersonID.Int64, l)
 }
 
-// checkVersionsToday returns an error if the person has l.Versions new versions of bots within versionLimitPeriod. A
-// house bot that the person has made counts as one.
+// checkVersionsToday returns an error if the person has made l.Versions or more versions of bots within the last 24
+// hours (versionLimitPeriod). A house bot (part of timba) with options that the person was the first to choose counts
+// as one version. The error says in how many hours the person may try again.
 func (tx *Tx) checkVersionsToday(ctx context.Context, personID int64, l ladder.Limits) error {
 	since := stamp(tx.now.Add(-versionLimitPeriod))
 	today, err := tx.CountVersionsSince(ctx, nullID(personID), since)

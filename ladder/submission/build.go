@@ -88,11 +88,13 @@ func (s *submission) build(ctx context.Context, log *transcript) (summary phrase
 	return summary, err
 }
 
-// maxTraining is the largest size of the training record that is stored with a version, in bytes.
+// maxTraining is the size, in bytes, of the longest training record that is stored with a version of a bot. A training
+// record is JSON that says how a model was trained.
 const maxTraining = 8 << 10
 
-// trainingRecord returns the record of the training as JSON if the bot is a model, and otherwise "". It leaves out a
-// record that is too long, and writes that to the log.
+// trainingRecord returns the JSON that says how the model with the manifest m was trained, without unnecessary spaces.
+// It returns "" if the bot is not a model, if the model does not say how it was trained, or if the JSON is longer than
+// maxTraining bytes. In the last case it writes a warning to log.
 func trainingRecord(m program.Manifest, log *transcript) string {
 	var record bytes.Buffer
 	if json.Compact(&record, m.Training()) != nil {

@@ -132,8 +132,9 @@ func (p *Pipeline) restore(ctx context.Context, v ladder.Version, path string) e
 	return m.move(path)
 }
 
-// contestant returns the bot, without a name, whose built files are in dir. run is the command in the bot's manifest.
-// The error is a refusal if the bot is to blame for it.
+// contestant returns the bot whose built files are in dir, in the form that a match needs, but without a name. run is
+// the command in the bot's manifest. If the command cannot be run, or its program is neither in dir nor part of the
+// system, contestant returns a refusal (an error that blames the bot).
 func (p *Pipeline) contestant(dir string, run []string) (match.Contestant, error) {
 	if err := p.checkCommand(dir, run); err != nil {
 		return match.Contestant{}, err

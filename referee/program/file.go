@@ -59,13 +59,16 @@ func SingleFileManifest(name string) (Manifest, error) {
 		name, strings.Join(known, ", "), ManifestFile)
 }
 
-// isModelPath reports whether bot, as the user writes it, is the path of a model file.
+// isModelPath reports whether bot, the text by which a user names a bot, is the path of an existing file whose name
+// ends like that of a trained model (house.ModelExt).
 func isModelPath(bot string) bool {
 	info, err := os.Stat(bot)
 	return strings.HasSuffix(bot, house.ModelExt) && err == nil && info.Mode().IsRegular()
 }
 
-// resolveModel returns the program that plays the model file at path: this one.
+// resolveModel returns the program that plays the model file at path. It is the running timba program with the
+// arguments "bot" and the path of the file. Its games are those for which the model was trained. resolveModel returns
+// an error if it cannot read the file, or if the file is not a model.
 func resolveModel(path string) (Program, error) {
 	m := Manifest{}
 	if err := m.readModel(path); err != nil {

@@ -75,7 +75,8 @@ var mainFiles = []mainFile{
 	{"model" + house.ModelExt, "timba model", nil, []string{modelProgram, "bot", "model" + house.ModelExt}},
 }
 
-// modelProgram is the first word of the command that plays a model file. It means this program, wherever that is.
+// modelProgram is the first word of the command that plays a model file. The word stands for the running timba program,
+// even if no program with this name can be found.
 const modelProgram = "timba"
 
 // languageOf returns a programming language that a file name in a command reveals by its extension. It takes the
@@ -91,9 +92,10 @@ func languageOf(words []string) string {
 	return ""
 }
 
-// ReadManifest returns the manifest of the bot in the directory source. If the directory has no ManifestFile,
-// ReadManifest derives the manifest from a main file with a known name, such as bot.py. The games of a model file are
-// those for which it was trained.
+// ReadManifest returns the manifest of the bot in the directory source. Without a ManifestFile in the directory, it
+// derives the manifest from a main file with a known name, such as bot.py. For a model file, the manifest has the game
+// for which the model was trained. ReadManifest returns an error if there is neither file, or if the manifest or the
+// model is not valid.
 func ReadManifest(source string) (Manifest, error) {
 	m, err := readManifest(source)
 	if err == nil && m.IsModel() {
@@ -102,12 +104,14 @@ func ReadManifest(source string) (Manifest, error) {
 	return m, err
 }
 
-// IsModel reports whether the bot is a model file, which timba plays: its command is "timba bot FILE.timba".
+// IsModel reports whether the bot is a model file in the bot's directory, which timba itself plays. The command of such
+// a bot, m.Run, is "timba bot FILE.timba".
 func (m Manifest) IsModel() bool {
 	return len(m.Run) == 3 && m.Run[0] == modelProgram && m.Run[1] == "bot" && strings.HasSuffix(m.Run[2], house.ModelExt) && filepath.IsLocal(m.Run[2])
 }
 
-// readModel sets the games and the training of the model in the file at path.
+// readModel sets m.Games to the game for which the model file at path was trained, and m.training to the JSON that says
+// how it was trained. It returns an error if the beginning of the file, which has these data, is not valid.
 func (m *Manifest) readModel(path string) error {
 	h, claim, err := house.ReadModelHeader(path)
 	if err != nil {
@@ -395,7 +399,8 @@ func separateWords(key string) string {
 // Language returns the language of the bot, guessed from its commands, or "" if it is unknown.
 func (m Manifest) Language() string { return m.language }
 
-// Training returns the record of the training as JSON if the bot is a model file, otherwise nil.
+// Training returns JSON that says how the bot was trained, if the bot is a model file and ReadManifest has read it.
+// Otherwise it returns nil.
 func (m Manifest) Training() json.RawMessage { return m.training }
 
 // Command returns the command that starts the bot, with the absolute path of its program. dir is the directory where
@@ -416,7 +421,8 @@ func (m Manifest) Command(dir string) ([]string, error) {
 	return command, m.checkScript(dir)
 }
 
-// Contestant returns the bot that was built in the directory dir, without a name. The error is that of Command.
+// Contestant returns the bot that was built in the directory dir, in the form that a match needs, but without a name.
+// It returns an error if the program or the script that m.Run names does not exist or cannot be executed.
 func (m Manifest) Contestant(dir string) (match.Contestant, error) {
 	command, err := m.Command(dir)
 	c := match.Contestant{Command: command, Dir: dir}

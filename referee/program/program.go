@@ -180,7 +180,8 @@ func resolveHouse(spec string) (Program, error) {
 	}, House: true}, nil
 }
 
-// thisProgram returns the path and the hash of the program that plays house bots and models.
+// thisProgram returns the path of the running timba program, which plays house bots (part of timba) and model files,
+// and the SHA-256 of that program in hexadecimal. Tests replace the program by way of house.Executable.
 func thisProgram() (executable, hash string, err error) {
 	if executable, err = house.Executable(); err != nil {
 		return "", "", fmt.Errorf("finding the path of the program that plays it: %w", err)

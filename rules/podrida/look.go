@@ -46,14 +46,14 @@ func (s *State) TricksWon(seat int) int { return int(s.tricks[seat]) }
 // has won more.
 func (s *State) MissingTricks(seat int) int { return int(s.bids[seat] - s.tricks[seat]) }
 
-// EndWithRound makes this round the last of the game. A search then ends with the round, and can read the bids and
-// tricks of the round afterwards.
+// EndWithRound changes the state so that the game ends with the current round. A bot calls it before a search that
+// should not look beyond this round. At the end, the bids and the tricks of the round can still be read.
 func (s *State) EndWithRound() { s.lastRound = s.round }
 
 // PointsOf returns the points of a seat so far.
 func (s *State) PointsOf(seat int) int { return int(s.points[seat]) }
 
-// Round returns the number of this round, counted from 1.
+// Round returns the number of the current round. The first round of a game has the number 1.
 func (s *State) Round() int { return int(s.round) }
 
 // HandSize returns the number of cards that each seat was dealt in this round.

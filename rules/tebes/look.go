@@ -72,8 +72,9 @@ func (s *State) Winner() int {
 	return int(s.winner)
 }
 
-// EndReason implements rules.Ender. It returns "corners", "too few pieces", "no moves" or "limit", or "" if the game
-// is not over.
+// EndReason returns why the game is over: "corners" if the winner holds all its goal corners, "too few pieces" if the
+// loser has at most one piece, "no moves" if the loser cannot move, and "limit" if the game is a draw by the limit of
+// moves. It returns "" if the game is not over. It implements rules.Ender.
 func (s *State) EndReason() string {
 	if s.turn >= 0 {
 		return ""

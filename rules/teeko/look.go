@@ -60,14 +60,15 @@ func (s *State) Shapes() []Board {
 // HasWon reports whether a seat has won.
 func (s *State) HasWon(seat int) bool { return int(s.winner) == seat }
 
-// The reasons for the end of a game.
+// The results of State.EndReason, which say why a game of Teeko ended.
 const (
 	EndLine   = "line"   // the winner has four pieces in a line
 	EndSquare = "square" // the winner has four pieces in a square
-	EndLimit  = "limit"  // nobody has won
+	EndLimit  = "limit"  // nobody has won within the limit of moves
 )
 
-// EndReason implements rules.Ender. It returns EndLine, EndSquare or EndLimit, or "" if the game is not over.
+// EndReason returns why the game is over: EndLine, EndSquare or EndLimit. It returns "" if the game is not over. It
+// implements rules.Ender.
 func (s *State) EndReason() string {
 	switch {
 	case s.turn >= 0:

@@ -7,21 +7,20 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// BriscaCase is a trick of Brisca for two players to which somebody knows the best answer. Cards are texts such as
-// "12c".
+// BriscaCase is one trick of Brisca between two players, together with the best card that the second player can answer.
+// FitBriscaCases adapts a bot to such answers. Cards are texts such as "12c", the form that baraja.Parse reads.
 type BriscaCase struct {
-	Name  string // for errors
-	Trump string // any card of the suit of trumps
-	Led   string // the card that was led
-	Hand  []string
-	Best  string // the best answer, a card of Hand
+	Name  string   // the name of the case in errors
+	Trump string   // a card of the suit of trumps; its rank does not matter
+	Led   string   // the card that the first player has played
+	Hand  []string // the cards of the second player
+	Best  string   // the best answer, one of Hand
 }
 
-// FitBriscaCases returns the coefficients of @brisca-weighted by which the best card of each case has the highest value.
-// Each other card of a case gives an inequality: the value of the best card is greater. A pair of coefficients is a
-// direction in the plane; the result is the middle one of those that satisfy all inequalities, scaled so that cost is
-// 2. low and high are the bounds of gain between which it satisfies them; high can be infinite. FitBriscaCases returns
-// an error if a case is not valid, or if two inequalities contradict each other, which it names.
+// FitBriscaCases returns coefficients with which the bot brisca-weighted chooses the best card of every case. The bot
+// values a card as gain times the points that it wins or loses, minus cost times its strength; cost is 2 here. Every
+// gain above low and below high fits; high may be +Inf. The returned gain lies in the middle of the angles
+// arctan(low/2) and arctan(high/2). FitBriscaCases returns an error if a case is not valid, or if no gain fits.
 func FitBriscaCases(cases []BriscaCase) (gain, low, high float64, err error) {
 	// An angle of 0 stands for gain 0, a right angle for cost 0.
 	lowest, highest := angleBound{angle: 0}, angleBound{angle: math.Pi / 2}
@@ -42,13 +41,16 @@ func FitBriscaCases(cases []BriscaCase) (gain, low, high float64, err error) {
 	return cost * math.Tan((lowest.angle+highest.angle)/2), cost * math.Tan(lowest.angle), high, nil
 }
 
-// angleBound is a bound of the directions that satisfy inequalities.
+// angleBound is a lower or an upper bound of the angle, in radians, whose tangent is gain divided by cost. gain and
+// cost are the coefficients of the bot brisca-weighted.
 type angleBound struct {
 	angle  float64
-	reason string // the inequality that the bound comes from, for errors; "" if there is none
+	reason string // the two cards of a case that set the bound, as a text for errors; "" if no case has set it
 }
 
-// bound raises lowest and lowers highest where the case demands it.
+// bound raises lowest and reduces highest as far as c demands: within these bounds, the best card of c has a higher
+// value than every other card of the hand. bound returns an error if c is not valid, or if another card gains at least
+// as much as the best one and costs no more. It does not check whether lowest is still below highest.
 func (c BriscaCase) bound(lowest, highest *angleBound) error {
 	gains, costs, best, err := c.effects()
 	if err != nil {
@@ -72,7 +74,9 @@ func (c BriscaCase) bound(lowest, highest *angleBound) error {
 	return nil
 }
 
-// effects returns for each card of the hand what it gains and what it costs, and the index of the best card.
+// effects returns, for each card of c.Hand, the points that it gains in the trick and the strength that it costs, and
+// the index of the best card in the hand. The points are negative if the card loses the trick. A trump costs ten times
+// its strength. effects returns an error if a text is not a card, or if the best card is not in the hand.
 func (c BriscaCase) effects() (gains, costs []float64, best int, err error) {
 	words := append([]string{c.Trump, c.Led, c.Best}, c.Hand...)
 	cards := make([]baraja.Card, len(words))

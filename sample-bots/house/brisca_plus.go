@@ -57,7 +57,8 @@ func (a *plusAppraiser) worth(c baraja.Card) float64 {
 	return worth
 }
 
-// needOfTrumps returns the share of cards that are not trumps among those that the seat keeps if it plays c.
+// needOfTrumps returns how much the hand lacks trumps after playing c: the share, from 0 to 1, of the remaining cards
+// that are not trumps. It returns 1 if no card remains.
 func (a *plusAppraiser) needOfTrumps(c baraja.Card) float64 {
 	kept := a.hand.Without(c)
 	return 1 - float64(kept.OfSuit(a.trumps).Len())/float64(max(1, kept.Len()))

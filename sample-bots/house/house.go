@@ -41,8 +41,8 @@ func (b Bot) Options() []BotOption {
 	return p.options
 }
 
-// ServerOptions returns the options of the bot with the values that people may choose on a server. They may choose
-// neither files of the server nor more memory than the default.
+// ServerOptions returns the options of the bot, reduced to the values that people may choose on a server. With these
+// values a bot cannot open files of the server, and uses no more memory than by default.
 func (b Bot) ServerOptions() []BotOption {
 	options := b.Options()
 	for i := range options {
@@ -82,8 +82,9 @@ var (
 	cardsOnly   = []string{"brisca", "tute"}
 )
 
-// NewPlayer returns a new player for a spec, which is NAME or NAME:key=value,key=value, or the path of a model file. It
-// returns an error if the bot or an option does not exist, if a value is not allowed, or if the model is damaged.
+// NewPlayer returns a new player for spec. spec is the name of a house bot, the name with options
+// (NAME:key=value,key=value), or the path of a model file. NewPlayer returns an error if the bot or an option does not
+// exist, if an option is set twice or to a value that is not allowed, or if a model file cannot be read or is damaged.
 func NewPlayer(spec string) (Player, error) {
 	if isModelFile(spec) {
 		return newModelPlayer(spec)
@@ -106,8 +107,9 @@ func CanonicalSpec(spec string) (string, error) {
 	return b.specOf(settings), nil
 }
 
-// ServerSpec returns the canonical form of spec as CanonicalSpec does, for a bot that somebody chooses on a server. It
-// also returns an error for a value that Bot.ServerOptions does not allow. It opens no file.
+// ServerSpec returns the canonical form of spec (NAME or NAME:key=value,key=value) for a house bot that somebody
+// chooses on a server. It does what CanonicalSpec does, but also returns an error if Bot.ServerOptions does not allow
+// the value of an option. It opens no file.
 func ServerSpec(spec string) (string, error) {
 	b, settings, err := ParseServerSpec(spec)
 	if err != nil {
@@ -116,7 +118,8 @@ func ServerSpec(spec string) (string, error) {
 	return b.specOf(settings), nil
 }
 
-// specOf returns the canonical spec of the bot with the given settings, which must have all options of the bot.
+// specOf returns the canonical text NAME:key=value,key=value for the bot with the given settings. The text has only the
+// options whose values are not the defaults. settings must have a value for every option of the bot.
 func (b Bot) specOf(settings rules.Settings) string {
 	spec, separator := b.Name, ":"
 	for _, o := range b.Options() {
@@ -128,12 +131,15 @@ func (b Bot) specOf(settings rules.Settings) string {
 	return spec
 }
 
-// ParseServerSpec returns the house bot that spec names and the values of its options. The error is that of ServerSpec.
+// ParseServerSpec returns the house bot that spec (NAME or NAME:key=value,key=value) names, and the values of all
+// options of this bot. Options that spec leaves out have their defaults. ParseServerSpec returns an error if the bot or
+// an option does not exist, or if a value is not allowed on a server.
 func ParseServerSpec(spec string) (Bot, rules.Settings, error) { return parse(spec, Bot.ServerOptions) }
 
-// parse returns the bot that spec (NAME or NAME:key=value,...) names, and the values of all options of the bot.
-// optionsOf returns the options that a spec may set. parse returns an error if the bot or an option does not exist, or
-// if a value is not allowed.
+// parse returns the house bot that spec (NAME or NAME:key=value,key=value) names, and the values of all options of this
+// bot. Options that spec leaves out have their defaults. optionsOf returns the options of a bot with the values that
+// spec may give them. parse returns an error if the bot or an option does not exist, or if an option is set twice or to
+// a value that is not allowed.
 func parse(spec string, optionsOf func(Bot) []BotOption) (Bot, rules.Settings, error) {
 	name, given, _ := strings.Cut(spec, ":")
 	var all []string
@@ -218,8 +224,9 @@ func Run(spec string, in io.Reader, out io.Writer) error {
 	return protocol.Serve(in, out, name, Version, p.Answer)
 }
 
-// resolve parses given, a text such as "key=value,key=value", and returns the values of options, which are those of b.
-// Options that the text omits have their defaults. Errors name spec, the complete text from the user.
+// resolve returns a value for each of the given options of the bot b. given is a text such as "key=value,key=value".
+// Options that given leaves out have their defaults. resolve returns an error if given sets another option, sets one
+// twice, or sets a value that is not allowed. Errors name spec, the complete text from the user.
 func (b Bot) resolve(spec, given string, options []BotOption) (rules.Settings, error) {
 	settings := make(rules.Settings, len(options))
 	for i, o := range options {

@@ -27,7 +27,8 @@ const (
 //go:embed models
 var modelFiles embed.FS
 
-// modelOption returns the bot option that selects the model file. of is the kind of the model, such as "rl".
+// modelOption returns the bot option "model", which selects the file of a trained model. of is the kind that the model
+// must have, such as "rl". The default is the model that is built into the program.
 func modelOption(of string) BotOption {
 	return BotOption{rules.Option{Name: "model", Values: []string{builtIn}, Help: "the file of a model"}, &valueKind{
 		allowedText: builtIn + ", or the path of a model.timba",
@@ -44,8 +45,9 @@ func modelOption(of string) BotOption {
 	}}
 }
 
-// openModel reads a model of the given kind, or of any if that is "", from the file at path. If byMean is set, an agent of kind "sl" compares
-// moves by the mean of all labels (classes of results) instead of the most probable label.
+// openModel reads the model file at path and returns the agent that plays by it. The model must be of the given kind,
+// such as "rl"; "" allows every kind. byMean only matters for the kind "sl", whose models predict a class of results (a
+// label) for each move: the agent then compares moves by the mean of all labels instead of the most probable label.
 func openModel(path, kind string, byMean bool) (*learned.Agent, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -59,10 +61,11 @@ func openModel(path, kind string, byMean bool) (*learned.Agent, error) {
 	return a, nil
 }
 
-// ModelExt is the end of the name of a model file.
+// ModelExt is the extension of the name of a file with a trained model.
 const ModelExt = ".timba"
 
-// isModelFile reports whether spec is the path of a model file, which plays as a bot, and not the name of a house bot.
+// isModelFile reports whether spec is meant as the path of a model file, and not as the name of a house bot with or
+// without options. A path ends in ModelExt and has no colon. The file need not exist.
 func isModelFile(spec string) bool {
 	return strings.HasSuffix(spec, ModelExt) && !strings.Contains(spec, ":")
 }
@@ -76,8 +79,9 @@ func newModelPlayer(path string) (Player, error) {
 	return &thinkerBot{thinkers: map[string]thinker{"brisca": l, "tute": l}}, nil
 }
 
-// ReadModelHeader returns the header of the model file at path and the claim of the games for which the model was
-// trained. It does not read the rest of the file, which may be damaged.
+// ReadModelHeader returns the header of the model file at path, and the game for which the model was trained, as in
+// "tute players=2 followonly=no". This is the form (claim) in which bots say what they play. ReadModelHeader returns an
+// error if the file cannot be opened or the header is damaged. It does not read the model itself, the rest of the file.
 func ReadModelHeader(path string) (h model.Header, claim string, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -98,9 +102,9 @@ func openError(path string) error {
 // learner plays Brisca and Tute by trained models of one kind. There is one model for each mode, which is a game
 // with certain options. learner reads the model of a mode when a game first needs it.
 type learner struct {
-	kind   string // such as "rl"; also the name of the bot
-	path   string // file of the model, or builtIn
-	byMean bool
+	kind   string                        // such as "rl"; also the name of the bot
+	path   string                        // file of the model, or builtIn
+	byMean bool                          // compares moves by the mean of all labels (classes of results)
 	agents map[cards.Mode]*learned.Agent // agents that were read so far, by mode
 	agent  *learned.Agent                // agent of the current game
 	legal  [rules.MaxMoves]rules.Move

@@ -24,7 +24,7 @@ type valueKind struct {
 	allowedText      string                      // the allowed values, for people
 	canonical        func(string) (string, bool) // returns the canonical form, or false if the value is not allowed
 	check            func(string) error          // returns why an allowed value cannot be used; may be nil
-	isFile           bool                        // whether a value other than the default is the path of a file
+	isFile           bool                        // a value other than the default is the path of a file
 	minimum, maximum string                      // the smallest and the greatest value; "" if the values have no order
 }
 
@@ -51,11 +51,12 @@ func (o BotOption) Resolve(value string) (string, error) {
 	return "", phrase.Errorf("option %s cannot be %q: try %s", o.Name, value, o.AllowedText())
 }
 
-// IsText reports whether the value is neither one of listed words nor a whole number.
+// IsText reports whether the values of the option are texts such as a duration, a fraction or the path of a file:
+// neither words from a list nor whole numbers.
 func (o BotOption) IsText() bool { return o.kind != nil }
 
-// Range returns the smallest and the greatest value of an option whose value is a number or a duration. For other
-// options it returns two empty texts.
+// Range returns the smallest and the greatest value of an option, as texts. The values of the option must be numbers or
+// durations. For other options, such as lists of words and paths of files, Range returns two empty texts.
 func (o BotOption) Range() (minimum, maximum string) {
 	switch {
 	case o.kind != nil:
@@ -66,11 +67,13 @@ func (o BotOption) Range() (minimum, maximum string) {
 	return strconv.Itoa(o.Min), strconv.Itoa(o.Max)
 }
 
-// memoryOption is the name of the option that limits the memory of a search, in MiB.
+// memoryOption is the name of the bot option that limits the memory of a search. The value of the option is a number of
+// MiB.
 const memoryOption = "memory"
 
-// forServer returns the option with the values that people may choose on a server: no file of the server, and at most
-// the default memory, because a server reserves no more for a house bot.
+// forServer returns o, reduced to the values that people may choose on a server. An option for a file keeps only its
+// default. The option for the memory of a search keeps the values up to its default, because a server reserves no more
+// memory for a house bot. Other options do not change.
 func (o BotOption) forServer() BotOption {
 	switch {
 	case o.kind != nil && o.kind.isFile:
@@ -143,11 +146,12 @@ func (p *params) readSearch(think string) (l limits, memory int) {
 	return l, p.readInt(memoryOption, 0, 4096, search.DefaultArena>>20, "MiB of the search's table or tree") << 20
 }
 
-// criteria has the rules by which a tree search chooses its move, by the values of the option best.
+// criteria maps each value of the bot option "best" to the rule by which a Monte Carlo tree search chooses its move.
 var criteria = map[string]mcts.Criterion{"value": mcts.ByValue, "visits": mcts.ByVisits, "both": mcts.ByBoth, "ucb": mcts.ByBound}
 
-// readCriterion declares the option best of a bot that searches by package mcts, and reads it. The first of the given
-// words, which are keys of criteria, is the default.
+// readCriterion declares the bot option "best" and returns its value: the rule by which a Monte Carlo tree search
+// (package mcts) chooses its move. words are the allowed values, all of them keys of criteria, and the first one is the
+// default. help describes the option to users.
 func readCriterion(p *params, help string, words ...string) mcts.Criterion {
 	return criteria[p.readWord("best", help, words...)]
 }

@@ -18,23 +18,26 @@ var podridaKnowledge = map[string]podrida.Knowledge{
 	"failed": podrida.Failures, "unseen": podrida.Played, "random": podrida.OwnHand,
 }
 
-// podridaTree is a position of La Podrida for the tree search of package mcts.
+// podridaTree is a position of La Podrida that the Monte Carlo tree search of package mcts can search. All cards are
+// known in it: before a search, random cards replace those that the bot does not see.
 type podridaTree struct {
 	podrida.State
 	playouts podridaPlayouts
 }
 
-// podridaPlayouts says how the playouts of a search go on, and what they count for.
+// podridaPlayouts says how the playouts of a Monte Carlo tree search are played, and how much their results are worth.
+// A playout is a quick game from a position in the search tree to an end.
 type podridaPlayouts struct {
-	byRules     bool                  // they follow the rules of the bot podrida-rules; otherwise they are random
-	isWholeGame bool                  // they go to the end of the game; otherwise to the end of the round
-	isByPoints  bool                  // they count for the points that a seat wins; otherwise for a win
-	basePoints  [rules.MaxSeats]int16 // points before the search, by seat
-	lowest      int                   // fewest points that a seat can win in a playout
-	span        int                   // difference between the most and the fewest
+	byRules     bool                  // moves follow the rules of the bot podrida-rules; otherwise they are random
+	isWholeGame bool                  // a playout ends with the game; otherwise with the round
+	isByPoints  bool                  // the points that a seat wins count; otherwise only whether it wins
+	basePoints  [rules.MaxSeats]int16 // the points of each seat before the search
+	lowest      int                   // the fewest points that a seat can win in a playout, 0 or negative
+	span        int                   // the most points that a seat can win in a playout, minus lowest
 }
 
-// prepare sets the points of a search that begins in s.
+// prepare sets basePoints, lowest and span of p, by which points are scaled to rewards, for a search that begins in s.
+// isWholeGame must be set before.
 func (p *podridaPlayouts) prepare(s *podrida.State) {
 	for seat := range p.basePoints {
 		p.basePoints[seat] = int16(s.PointsOf(seat))
@@ -50,9 +53,10 @@ func (p *podridaPlayouts) prepare(s *podrida.State) {
 	}
 }
 
-// Reward returns 1 if the seat whose number is side has won, and 0 otherwise. A round is won by every seat that has won
-// exactly the tricks that it has bid, a game by the seat with the most points; a shared win is worth one half. If points
-// count, Reward returns the points since the search began, with 0 for the fewest and 1 for the most that are possible.
+// Reward returns what the end of the round or game is worth for the seat with the number side, from 0 to 1. If
+// t.playouts.isByPoints is true, the fewest points that are possible since the search began are worth 0, the most 1.
+// Otherwise a round is worth 1 if the seat has won exactly the tricks that it has bid, and else 0. A game is then worth
+// 1 to the only seat with the most points, one half to each of several such seats, and else 0.
 func (t *podridaTree) Reward(side int) float64 {
 	p := &t.playouts
 	switch {
@@ -79,7 +83,8 @@ func (t *podridaTree) gameReward(side int) float64 {
 	return reward
 }
 
-// Playout makes moves to the end of the round or of the game.
+// Playout makes moves in t until the game is over. Depending on t.playouts, the moves follow the rules of the bot
+// podrida-rules, or are random by r. If a playout shall end with the round, dealWorld has made this round the last one.
 func (t *podridaTree) Playout(r *rules.Rand) {
 	var space [podrida.MostMoves]rules.Move
 	for t.Turn() != rules.Over {
@@ -189,7 +194,8 @@ func (v *voter) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byt
 	})
 }
 
-// dealWorld sets the position to be searched: s, with random cards in place of those that seat does not know.
+// dealWorld sets v.world, the position to be searched, to a copy of s with random cards in place of those that seat
+// does not know. If playouts end with the round, the game in v.world ends with the round, too.
 func (v *voter) dealWorld(s *podrida.State, seat int, r *rules.Rand) {
 	v.world.State = *s
 	v.world.RedealKnowing(seat, v.hands, r)

@@ -14,7 +14,7 @@ import (
 // T, g and t below are the symbols for three of these facts in Arnaus's study of La Podrida.
 type podridaFacts struct {
 	cards    int    // number of cards dealt to each seat
-	round    int    // what the rules call the round
+	round    int    // round in the rules: the cards dealt to each seat or, by an option, its number
 	enough   int    // number of bids from which hasTwoBids is true
 	legal    uint64 // bit n is set if n is a legal bid
 	trumps   int    // T: number of trumps in hand
@@ -61,12 +61,12 @@ func (f *podridaFacts) mayBid(n int) bool { return n >= 0 && n <= f.cards && f.l
 // "few".
 func (f *podridaFacts) hasFewBids() bool { return f.bidSum <= 1 }
 
-// hasLowBids reports whether the sum of the bids so far is less than the round minus 4. The names of rules in bidRules
+// hasLowBids reports whether the sum of the bids so far is less than f.round minus 4. The names of rules in bidRules
 // call this "below".
 func (f *podridaFacts) hasLowBids() bool { return f.bidSum < f.round-4 }
 
-// hasTwoBids reports whether enough seats have bid: two, unless an option says three. The names of rules in bidRules
-// call this "two bids".
+// hasTwoBids reports whether at least f.enough seats have bid: two, or three if the bot option "f16" is 3. The names of
+// rules in bidRules call this "two bids".
 func (f *podridaFacts) hasTwoBids() bool { return f.bidCount >= f.enough }
 
 // isLong reports whether the hand has trumps and also aces or kings of other suits, in round 7 or later. The next
@@ -85,10 +85,12 @@ type bidRule struct {
 	bid       func(*podridaFacts) int
 }
 
-// gapRule is the rule number that podrida-rules reports if no rule applies.
+// gapRule is the number that the bot podrida-rules reports with a move if none of its rules has chosen the move. The
+// numbers of the rules begin with 1.
 const gapRule = 0
 
-// gapBids has the bids where no rule applies, by the values of the option gap.
+// gapBids maps each value of the bot option "gap" to the function that returns the bid if none of bidRules applies: the
+// number of aces and kings in hand, the number of trumps, or 0.
 var gapBids = map[string]func(*podridaFacts) int{
 	"honours": func(f *podridaFacts) int { return f.good + f.goodT },
 	"trumps":  func(f *podridaFacts) int { return f.trumps },
@@ -162,8 +164,9 @@ var bidRules = []bidRule{
 		func(*podridaFacts) int { return 0 }},
 }
 
-// bid returns the bid n according to the first rule that applies, and the number of this rule. If no rule applies, n
-// is that of gap, and rule is gapRule. If the bid is not legal, n is the nearest legal bid.
+// bid returns n, the number of tricks to bid, and the number of the rule that has chosen it. This is the first of
+// bidRules whose condition holds. If there is none, gap chooses n, and rule is gapRule. If the chosen number is not a
+// legal bid, n is the nearest legal bid.
 func (f *podridaFacts) bid(gap func(*podridaFacts) int) (n, rule int) {
 	n, rule = gap(f), gapRule
 	for i := range bidRules {
@@ -246,15 +249,17 @@ func extremeCard(cards baraja.Set, trumps baraja.Suit, best bool) baraja.Card {
 	return chosen
 }
 
-// podridaRules plays La Podrida by two fixed lists of rules, bidRules and playRules. With each move it reports the
-// number of the rule that applied, or 0 if none did. Its fields are other readings of what the study leaves open.
+// podridaRules plays La Podrida by two fixed lists of rules, bidRules and playRules, from a study by M. Arnaus. With
+// each move it reports the number of the rule that applied, or 0 if none did. Its fields decide what the study leaves
+// open.
 type podridaRules struct {
-	countsRounds bool // the round of a rule is the number of the round; otherwise the number of cards dealt
-	needsThree   bool // three seats must have bid where otherwise two must
-	gap          func(*podridaFacts) int
+	countsRounds bool                    // round in the rules is its number; otherwise the number of cards dealt
+	needsThree   bool                    // rules that need bids of other seats need three; otherwise two
+	gap          func(*podridaFacts) int // returns the bid if no rule applies
 }
 
-// studyRules is podridaRules with the default options.
+// studyRules plays La Podrida like the bot podrida-rules with its default options. The bot podrida-mcts uses it in
+// simulated games.
 var studyRules = podridaRules{gap: gapBids["honours"]}
 
 func newPodridaRules(p *params) Player {
@@ -273,8 +278,8 @@ func (b podridaRules) think(t *protocol.Turn, state rules.State, _ *rules.Rand, 
 	return move, appendInfo(info, "rule", int64(rule))
 }
 
-// choose returns the move for seat, which must be to move in s, and the number of the rule that applied. It does not
-// look at the hands of other seats.
+// choose returns the move of the given seat in s, a bid or a card, and the number of the rule that has chosen it, which
+// is 0 if no rule applied. The seat must be the one to move. choose does not look at the hands of other seats.
 func (b podridaRules) choose(s *podrida.State, seat int) (rules.Move, int) {
 	if s.IsBidding() {
 		f := b.facts(s, seat)

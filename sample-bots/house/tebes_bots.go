@@ -44,7 +44,8 @@ func tebesHeuristic(p *params) int {
 	return p.readInt("h", 1, 2, 2, "heuristic 1 (maps and pieces) or 2 (maps, pieces and captures)")
 }
 
-// tebesMethods has the values of the option search of the bot tebes-minimax.
+// tebesMethods maps each value of the option "search" of the bot tebes-minimax to the search method of package
+// alphabeta that it selects.
 var tebesMethods = map[string]alphabeta.Method{"sorted": alphabeta.Sorted, "plain": alphabeta.Plain, "minimax": alphabeta.Exhaustive}
 
 func newTebesMinimax(p *params) Player {
@@ -72,7 +73,7 @@ func newTebesThinker(h int, w tebesWeights) *alphaBetaThinker[tebesPosition, *te
 type mctsThinker struct {
 	limits
 	options   mcts.Options
-	keepsTree bool // from move to move
+	keepsTree bool // a search continues with the tree of the last one; otherwise each begins with an empty tree
 	heuristic int
 	weights   tebesWeights
 	eval      tebesEval

@@ -31,9 +31,10 @@ func newTebesEval(heuristic, seat int, w tebesWeights, s *tebes.State) tebesEval
 	return e
 }
 
-// largestValue returns the largest value that the weights allow if each side begins with count pieces. One side has all
-// of them, on the squares that count most, and in heuristic 2 each of them can capture in all directions. The other
-// side has two pieces left, on squares that count nothing.
+// largestValue returns a bound for the values of positions, in hundredths of a point, if each side begins with count
+// pieces. No position has a higher value, or a lower value than the negative of the bound. It is the value that a side
+// would have with all its pieces on the squares of the highest weights, against two pieces on squares without weight.
+// In heuristic 2, each of its pieces can also capture in every direction.
 func (e *tebesEval) largestValue(count int32) int32 {
 	w := &e.weights
 	place := max(largestSum(e.maps.bonus[0][:], w.bonus[:], count), largestSum(e.maps.penalty[:], w.penalty[:], count))
@@ -44,7 +45,8 @@ func (e *tebesEval) largestValue(count int32) int32 {
 	return hundredths*(w.c[0]*place+w.c[2]*captureWays*count) + w.c[1]*hundredths*ahead/(count+fewestPieces)
 }
 
-// largestSum returns the largest sum of weights on count different squares. levels has the squares of each weight.
+// largestSum returns the largest possible sum of the weights of count different squares, or of all squares if there are
+// fewer. The squares in the set levels[i] have the weight weights[i].
 func largestSum(levels []tebes.Board, weights []int32, count int32) (sum int32) {
 	var all []int32
 	for level, squares := range levels {
@@ -127,7 +129,8 @@ type tebesTree struct {
 	eval *tebesEval
 }
 
-// Reward returns the result of a finished game for a side: 1 for a win, one half for a draw, 0 for a loss.
+// Reward returns the result of a finished game for the given side, 0 or 1. A win is worth 1, a draw one half, and a
+// loss 0.
 func (t *tebesTree) Reward(side int) float64 {
 	switch t.Winner() {
 	case side:
@@ -138,8 +141,9 @@ func (t *tebesTree) Reward(side int) float64 {
 	return 0.5
 }
 
-// Prior estimates the reward of a side, from 0 to 1, by the value of the position, of which it is a linear function.
-// For a finished game it returns the reward.
+// Prior returns an estimate of the reward that side will have at the end, from 0 to 1. It is the value of the position
+// by t.eval, scaled so that the lowest possible value becomes 0 and the highest 1. If the game is over, Prior returns
+// the reward itself.
 func (t *tebesTree) Prior(side int) float32 {
 	if t.Turn() == rules.Over {
 		return float32(t.Reward(side))

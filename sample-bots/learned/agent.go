@@ -36,9 +36,10 @@ const (
 	KnownNote = "known" // Value is 1 if the model has learned the state, otherwise 0
 )
 
-// Read reads a model file and returns its agent. It returns an error if the model is not of the given kind, unless kind
-// is "". For the kind sl, byMean makes the agent compare moves by the mean of all labels (classes of results) instead of the most
-// probable label. Other kinds ignore byMean.
+// Read reads a model file from r and returns the agent that plays by it. It returns an error if the file is damaged, or
+// if the model is not of the given kind, such as model.RL; the kind "" allows every model. byMean only matters for the
+// kind model.SL, whose models predict a class of results (a label) for each move: the agent then compares moves by the
+// mean of all labels instead of the most probable label.
 func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 	h, body, err := model.Read(r)
 	if err != nil {

@@ -19,7 +19,8 @@ type Budget struct {
 	Deadline time.Time
 }
 
-// Half returns a budget of half the nodes and half the time that is left.
+// Half returns a budget with half the nodes of b, rounded up, and half the time from now to the deadline of b. A limit
+// that b does not have is not added.
 func (b Budget) Half() Budget {
 	b.Nodes = (b.Nodes + 1) / 2
 	if !b.Deadline.IsZero() {
@@ -66,7 +67,8 @@ func (m *Meter) Count() bool {
 	return true
 }
 
-// Extend replaces the budget by b. The nodes counted so far count for b, too.
+// Extend replaces the budget of m by b, so that a search can go on when its first budget is used up. b includes what
+// the search has used so far: nodes that were counted before also count for b.
 func (m *Meter) Extend(b Budget) {
 	m.budget, m.spent = b, false
 	m.checkLimits()
@@ -75,7 +77,7 @@ func (m *Meter) Extend(b Budget) {
 // Nodes returns the number of nodes counted so far.
 func (m *Meter) Nodes() uint64 { return m.nodes }
 
-// IsSpent reports whether the budget was used up at the last check, by NewMeter or Count.
+// IsSpent reports whether the budget was used up at the last check, which NewMeter, Extend or Count has made.
 func (m *Meter) IsSpent() bool { return m.spent }
 
 func (m *Meter) checkLimits() {

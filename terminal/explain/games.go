@@ -59,7 +59,9 @@ func numberOf(path string) (number string, ok bool) {
 	return number, err == nil
 }
 
-// endReason plays the game again and returns why it ended, or "" if its rules do not say so.
+// endReason makes the moves of the replay g again and returns why the game ended, as a short text of the game's rules
+// such as "line". It returns "" if the game was not played to an end by its rules, if the rules give no reasons, or if
+// a move of the replay is not valid.
 func (g *ReplayFile) endReason() (reason string) {
 	v, err := g.Replay.Resolve(g.Rules)
 	if err != nil {

@@ -71,7 +71,8 @@ func (e *Explainer) countAdjudicated() (n int) {
 	return n
 }
 
-// writeEndings writes how many games ended for each reason that their rules name. It writes nothing if there is none.
+// writeEndings writes a line that says how many games ended for each reason, such as "games by ending: limit 1, line
+// 3". It leaves out games whose rules give no reason, and writes nothing if there are no others.
 func (e *Explainer) writeEndings() {
 	var list []string
 	count := e.countEndings()
@@ -83,7 +84,8 @@ func (e *Explainer) writeEndings() {
 	}
 }
 
-// countEndings returns the number of games for each reason that a rules.Ender gives for their end.
+// countEndings returns the number of games that ended for each reason. A reason is a short text that the rules of a
+// game give, such as "line" in Teeko. Games without a reason are not counted.
 func (e *Explainer) countEndings() map[string]int {
 	count := map[string]int{}
 	for _, g := range e.Games {

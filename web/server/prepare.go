@@ -54,9 +54,10 @@ func (s *Server) prepare(ctx context.Context) error {
 	return err
 }
 
-// houseBots returns the house bots, which are part of timba, that people can choose: all of them without options, the
-// levels of the champion, those of the ladders in c, and those with options that people have chosen before. known are
-// the house bots of earlier runs.
+// houseBots returns the house bots (the bots that are part of timba) that people can choose on the server. They are all
+// house bots without options, the levels of the champion, the house bots of the ladders in c, and those bots in known
+// whose options people may choose. known has the house bots that the store has from earlier runs of the server.
+// houseBots returns an error if one of the bots does not exist.
 func houseBots(ctx context.Context, c *config.Config, known []ladder.Bot) (bots []store.HouseBot, err error) {
 	var names []string
 	for _, l := range c.Ladders {
@@ -84,7 +85,9 @@ func houseBots(ctx context.Context, c *config.Config, known []ladder.Bot) (bots 
 	return bots, nil
 }
 
-// serverSpec returns the canonical form of the spec of a house bot, or "" if people cannot choose that bot.
+// serverSpec returns the canonical form of spec, which is the name of a house bot (a bot that is part of timba) with
+// its options. It returns "" if people may not choose the bot on a server, for example because an option names a file
+// or does not exist in this version of timba.
 func serverSpec(spec string) string {
 	canonical, err := house.ServerSpec(spec)
 	if err != nil {

@@ -62,8 +62,9 @@ func (p botPage) Live() int {
 	return 0
 }
 
-// Training returns the record of the training of the version that plays or, if none plays, of the newest version. It is
-// JSON, indented, or "" if the bot is no model.
+// Training returns indented JSON that says how a version of the bot was trained. It is the version with which the bot
+// plays or, if the bot plays on no ladder, the newest version. Training returns "" if that version is not a model or
+// does not say how it was trained.
 func (p botPage) Training() string {
 	for _, v := range p.Versions {
 		if p.Live() == 0 || v.Number == p.Live() {

@@ -8,23 +8,26 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// The field of the form with the options of a house bot that says where the form leads, and its values.
+// toField is the name of a field of the form in which a visitor chooses the options of a house bot (a bot that is part
+// of timba). The field says which form comes next. The other constants are its values.
 const (
 	toField = "to"
 	toPlay  = "play"  // to the form of a game against the bot
 	toMatch = "match" // to the form of a match with the bot
 )
 
-// botOption is a field of the form with the options of a house bot.
+// botOption is one field of the form in which a visitor chooses the options of a house bot (a bot that is part of
+// timba).
 type botOption struct {
 	house.BotOption
-	Value            string
-	Minimum, Maximum string // the smallest and the greatest value; "" if the values are words
+	Value            string // what the field shows at first
+	Minimum, Maximum string // the smallest and the greatest value; "" if the values have no order
 }
 
-// botOptions returns the fields of the form with the options of a house bot. The values are those of the bot, unless
-// the query of the visit has others. It returns nil for the bots of people, for bots without options, and for a house
-// bot that only the configuration can name.
+// botOptions returns the fields of the form in which a visitor chooses the options of the house bot b (a bot that is
+// part of timba). A field shows the value in the query of the visit or, without one, the value of b. Options that leave
+// no choice have no field. botOptions returns nil if b is the bot of a person, or a house bot with options that people
+// may not choose on a server.
 func botOptions(v *visit, b ladder.Bot) (list []botOption) {
 	spec, isHouse := strings.CutPrefix(b.Name, "@")
 	bot, settings, err := house.ParseServerSpec(spec)
@@ -46,8 +49,9 @@ func botOptions(v *visit, b ladder.Bot) (list []botOption) {
 	return list
 }
 
-// formAddress returns the address of the form for a game against b or, if to is toMatch, for a match. The form has the
-// bot with the options in the query of the visit. It returns an error if an option is not allowed.
+// formAddress returns the address of a page with a form that names the house bot b with the options in the query of v.
+// The form starts a match if to is toMatch, and otherwise a game of the visitor against the bot. formAddress returns an
+// error if the value of an option is not allowed.
 func (s *Site) formAddress(v *visit, b ladder.Bot, to string) (string, error) {
 	plain, _, _ := strings.Cut(b.Name, ":")
 	var pairs []string
@@ -72,8 +76,8 @@ func (s *Site) formAddress(v *visit, b ladder.Bot, to string) (string, error) {
 	return form.address(), nil
 }
 
-// firstLadder returns the name of the first ladder of a game for which the house bot with the given spec is made. It
-// returns "" if there is none.
+// firstLadder returns the name of the first ladder in the configuration whose game the house bot with the given spec
+// (name and options) is made for. It returns "" if there is none.
 func (s *Site) firstLadder(spec string) string {
 	for _, l := range s.Config.Ladders {
 		if house.Plays(spec, l.Game) {

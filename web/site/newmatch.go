@@ -56,8 +56,8 @@ func (s *Site) postNewMatch(v *visit) error {
 	return v.redirect("/matches/" + strconv.FormatInt(m.ID, 10))
 }
 
-// splitNames returns the names of bots in a text, which spaces and commas separate. A comma before a word such as
-// "depth=3" belongs to the options of a house bot.
+// splitNames returns the names of bots in text. Spaces and commas separate names. A word with "=", such as "depth=3",
+// belongs to the name before it if that name has options already: "@champion:level=2,time=1s" is one name.
 func splitNames(text string) (names []string) {
 	for _, word := range strings.FieldsFunc(text, isNameSeparator) {
 		if last := len(names) - 1; last >= 0 && strings.Contains(names[last], ":") && strings.Contains(word, "=") && word[0] != '@' {

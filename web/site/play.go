@@ -332,9 +332,10 @@ func (f frame) PlayRefusal() string {
 	return ""
 }
 
-// listBots adds to page the bots of offeredVersions that play the game and run on the server. If form.Bot is not among
-// them, listBots sets it to the house bot (part of timba) of the middle level of difficulty, or to @random if the game
-// has no levels.
+// listBots adds to page the bots that a visitor can choose as opponents: the bots of offeredVersions that play the game
+// of the form and run on the server. If form.Bot is not one of these bots, it becomes the middle level of difficulty
+// or, if the game has no levels, @random. If the resulting bot is not a level, its name moves from form.Bot to
+// form.Other. If form.Bot stands for a person, listBots keeps it.
 func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 	chosen, middle, anchor, invited := "", "", "", ""
 	if name := challengedName(form.Bot); form.Bot == play.Invited || form.Bot == anyPerson {
@@ -381,10 +382,10 @@ func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 	return nil
 }
 
-// offeredVersions returns the versions of the bots that the form offers, for all games. They are the versions that play,
-// at most maxPlayBots, and in any case those of the form's bots, of the levels and of @random. It changes the names of
-// the form's house bots to the canonical ones. A house bot whose options nobody has chosen before has a version without
-// an ID.
+// offeredVersions returns the versions of the bots that the form for a new game offers, whatever its game is. They are
+// at most maxPlayBots versions with which bots play, and in addition those of the bots that form names, of the levels
+// of difficulty and of @random. The names of house bots (part of timba) in form become canonical. A house bot with
+// options that nobody has chosen before is added as a version with the ID 0.
 func (s *Site) offeredVersions(ctx context.Context, form *playForm) ([]ladder.Version, error) {
 	versions, err := s.Store.Versions.ListLive(ctx, maxPlayBots)
 	if err != nil {

@@ -18,7 +18,8 @@ type versionPage struct {
 	Stages  []ladder.Stage
 }
 
-// Training returns the record of the training of a model as indented JSON, or "" for other bots.
+// Training returns indented JSON that says how the version was trained. It returns "" if the version is not a model or
+// does not say how it was trained.
 func (p versionPage) Training() string { return trainingText(p.Version) }
 
 // CanSeeUpload reports whether the visitor can see the upload: the visitor owns the bot, and the server has

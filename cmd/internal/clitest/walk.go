@@ -270,15 +270,17 @@ func (w *Walk) checkOutcome(args []string, status int, stdout, stderr string) {
 // proposedFlag matches a flag in the advice of a message. Its submatches are up to three words before it, and the flag.
 var proposedFlag = regexp.MustCompile(`((?:[^\s,]+ ){0,3})(--[a-z][a-z-]*)`)
 
-// leaveOrChange matches a word of advice which says to leave out the flag that follows, or to give it another value.
+// leaveOrChange matches a word before a flag, such as "leave" or "another", by which advice tells the user to leave out
+// the flag or to give it another value.
 var leaveOrChange = regexp.MustCompile(`\b(another|leave|out|only)\b`)
 
-// programName matches the beginning of a command in a message.
+// programName matches the name of a program, timba or timba-lab, with which a command in a message begins.
 var programName = regexp.MustCompile(`timba(-lab)? `)
 
-// uselessFlag returns a flag that the advice in message proposes although args already has it, with another value than 0,
-// or "" if there is none. The advice in a line is the text after the last colon. Advice is never useless if it proposes another value
-// of the flag that the line is about, leaving a flag out, or a whole command.
+// uselessFlag returns the first flag that the advice in message proposes although args already has it, or "" if there
+// is none. The advice of a line is the text after its last ": ", up to the name of a program (timba or timba-lab).
+// uselessFlag skips a flag that args has as --flag=0, that the line names before the advice, with which the advice
+// begins, or that the advice says to leave out or to change.
 func uselessFlag(args []string, message string) string {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i] // no flags follow

@@ -94,12 +94,14 @@ func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// greetingTime is how long connect waits for the bot's "ready" before the bot goes online. Clocks of ladders may allow
-// less or more.
+// greetingTime is the time that tryStart gives a bot to start and to send "ready". In a match, the clock of the ladder
+// sets this time, which may be shorter or longer.
 const greetingTime = time.Minute
 
-// tryStart starts the bot once, so that a bot that cannot play does not go online and lose rated matches. A bot that
-// is only slow may go online, after a warning.
+// tryStart starts the bot with the given command once, before the bot goes online, so that a bot that cannot start
+// loses no rated matches. It returns nil if the bot starts. If the bot only fails to send "ready" within greetingTime,
+// tryStart prints a warning and returns nil. It returns cli.ErrNoVerdict if the context of cmd was cancelled, and
+// otherwise an error that says what the bot did wrong.
 func (f *connectFlags) tryStart(cmd *cobra.Command, command []string) error {
 	o := checkDefaults
 	o.Clock.Startup = greetingTime

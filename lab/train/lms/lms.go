@@ -1,5 +1,5 @@
-// Package lms learns the weights of package teekolms by the least mean squares rule (Mitchell, Machine
-// Learning, 1997, section 1.2). Begin with Train.
+// Package lms trains weights for package teekolms, which plays Teeko. It plays games and changes the weights by the
+// least mean squares rule (Mitchell, Machine Learning, 1997, section 1.2). Begin with Train.
 package lms
 
 import (
@@ -15,35 +15,36 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
-// drawValue is the training value of a draw. The training value of a win is 1, that of a loss -1.
+// drawValue is the result that a draw counts as in learning, where a win counts as 1 and a loss as -1.
 const drawValue = -0.5
 
-// defaultLimit is the default of Training.Limit, the maximal number of plies (moves of both players) in a game. It
-// is that of the first experiments of the study that package teekolms follows.
+// defaultLimit is the number of moves of both players together after which a game is a draw, if Training.Limit is 0.
+// The study that package teekolms follows has this limit in its first experiments.
 const defaultLimit = 500
 
-// Training is the configuration of a training. Files of experiments set the fields without a tag, and those of the
-// embedded structs.
+// Training says what Train does: how many games it plays, against which opponent, and how the weights change. A file of
+// an experiment can set the fields without a tag, and those of the embedded structs.
 type Training struct {
-	Games int
-	Limit int // plies of a game; 0 means defaultLimit
+	Games int // number of games
+	Limit int // most moves in a game, of both players together; 0 means defaultLimit
 	RateSchedule
 	MoveStyle
 	LearningRule
 
-	Self     bool                 `toml:"-"` // the opponent uses the learner's current weights
-	Rival    *teekolms.Weights    `toml:"-"` // weights of the opponent
-	RivalBot *house.LocalSeat     `toml:"-"` // the opponent; without Self, Rival and RivalBot it moves at random
-	Seed     uint64               `toml:"-"`
-	Start    teekolms.Weights     `toml:"-"`
-	Progress func(LearningReport) `toml:"-"` // called after every hundredth game, unless nil
+	Self     bool                 `toml:"-"` // the opponent plays with the current weights of the learner
+	Rival    *teekolms.Weights    `toml:"-"` // first weights of the opponent; nil: it has none of its own
+	RivalBot *house.LocalSeat     `toml:"-"` // the opponent; nil: it plays by Self or Rival or, without them, at random
+	Seed     uint64               `toml:"-"` // determines all random numbers
+	Start    teekolms.Weights     `toml:"-"` // weights with which the learner begins
+	Progress func(LearningReport) `toml:"-"` // called after every hundredth game with the results so far; may be nil
 }
 
-// RateSchedule is the learning rate in the course of a training.
+// RateSchedule says how the learning rate changes in the course of a training. The learning rate is the factor of every
+// change of the weights. If both Fall and Cycle are set, their effects are multiplied.
 type RateSchedule struct {
-	Mu    float64 // the highest learning rate, that of the first game
-	Fall  int     // number of games after which the rate has fallen to half, and after twice as many more to a third; 0: it does not fall
-	Cycle int     // number of games in which the rate falls to 0 and rises again, as a cosine; 0: no cycles
+	Mu    float64 // the learning rate of the first game; later rates are not higher
+	Fall  int     // number of games after which the rate is Mu/2; it is Mu/3 after 2*Fall games; 0: it does not fall
+	Cycle int     // number of games in which the rate falls to 0 and rises again, like a cosine; 0: it does not
 }
 
 // rate returns the learning rate after a number of games.
@@ -58,15 +59,16 @@ func (r RateSchedule) rate(games int) float64 {
 	return mu
 }
 
-// MoveStyle says how players with weights choose their moves.
+// MoveStyle says how a player with weights chooses its moves. Without random moves it always plays the move to the
+// position of the highest value.
 type MoveStyle struct {
-	Period int  // every Period-th move of a player in a game is random; 0: none
-	Chance bool // instead, each move is random with probability 1/Period
-	Blind  bool // the players do not check whether a move wins at once
+	Period int  // of each player's moves in a game, every Period-th is random; 0: no move is random
+	Chance bool // each move is random with probability 1/Period; otherwise exactly every Period-th
+	Blind  bool // a move that wins at once is valued like any other; otherwise its value is 1
 }
 
-// movesAtRandom reports whether the move of a player with weights is random. earlier is the number of moves that the
-// player has made in the game.
+// movesAtRandom reports whether a player with weights makes its next move at random. earlier is the number of moves
+// that this player has already made in the game. r decides if m.Chance is set.
 func (m MoveStyle) movesAtRandom(earlier int, r *rules.Rand) bool {
 	switch {
 	case m.Period == 0:
@@ -77,25 +79,28 @@ func (m MoveStyle) movesAtRandom(earlier int, r *rules.Rand) bool {
 	return (earlier+1)%m.Period == 0
 }
 
-// LearningRule says what a learner learns from a game.
+// LearningRule says how the weights of the players change after a game. In its zero value, only the weights of the
+// learner change.
 type LearningRule struct {
-	Fixed          bool // nothing: the weights do not change
-	Replace        bool // each step of learning replaces the weights, see teekolms.Weights.Learn
+	Fixed          bool // the weights of the learner do not change
+	Replace        bool // each step replaces the weights instead of adding to them, see teekolms.Weights.Learn
 	ScalesFeatures bool // features are scaled to 0 to 1 for learning
-	Moves          bool // the features that count moves are learned, too
+	Moves          bool // features that are numbers of moves are used, too; otherwise they count as 0
 	LearnsBoth     bool // the opponent learns, too, if it plays with the weights Rival
 }
 
-// LearningReport has the learner's wins, losses and draws in a number of games, and the weights after these games.
+// LearningReport is what a training has reached after a number of games: the learner's wins, losses and draws so far,
+// and the present weights.
 type LearningReport struct {
 	run.WinTally
-	SquareWins   int // number of wins by a square
-	Weights      teekolms.Weights
-	RivalWeights teekolms.Weights // weights of the opponent; zero if it has none
+	SquareWins   int              // how many of the wins were by a square of four pieces
+	Weights      teekolms.Weights // weights of the learner
+	RivalWeights teekolms.Weights // weights of the opponent; all are 0 if it has none of its own
 }
 
-// Train plays t.Games games and learns after each of them. The learner changes its seat from game to game. The
-// result depends only on t. If ctx ends first, Train returns the results so far and the error of ctx.
+// Train plays t.Games games. After each game it changes the weights of the players that learn. The learner has seat 0
+// in the first game, seat 1 in the next, and so on. The results depend only on t. If ctx ends or a game fails, Train
+// returns the results so far and the error.
 func Train(ctx context.Context, t Training) (LearningReport, error) {
 	if t.Limit == 0 {
 		t.Limit = defaultLimit
@@ -126,8 +131,8 @@ func Train(ctx context.Context, t Training) (LearningReport, error) {
 	return report, nil
 }
 
-// rivalWeights returns the weights with which the opponent plays: those of the learner in r if t.Self is set, and
-// otherwise those that r has for the opponent, after setting them to t.Rival. It returns nil if the opponent has none.
+// rivalWeights returns the weights with which the opponent plays, or nil if it plays without weights. If t.Self is set,
+// they are the weights of the learner in r. Otherwise they are r.RivalWeights, which rivalWeights sets to t.Rival.
 func (t *Training) rivalWeights(r *LearningReport) *teekolms.Weights {
 	switch {
 	case t.Self:
@@ -139,24 +144,26 @@ func (t *Training) rivalWeights(r *LearningReport) *teekolms.Weights {
 	return &r.RivalWeights
 }
 
-// The indexes of the players of a match.
+// learner and rival are the indexes of the two players in the arrays of a match.
 const (
 	learner = 0
 	rival   = 1
 )
 
-// match is a series of games between a learner and its opponent. Arrays of two have an element for each.
+// match is a series of games between a learner and its opponent, with the position of the game in progress. An array of
+// two has the value for the learner at the index learner, and the value for the opponent at the index rival.
 type match struct {
 	*Training
 	variant *rules.Variant
 	rand    *rules.Rand
-	weights [2]*teekolms.Weights // nil for an opponent without weights
+	weights [2]*teekolms.Weights // nil for a player without weights; only the opponent can be one
 	state   teeko.State
 	history [2][]teekolms.Features // of each position after a move of the player in the current game
 }
 
-// play plays one game, in which the learner has the given seat. It returns the learner's result: 1 for a win, -1 for a
-// loss, 0 for a draw.
+// play plays one game, in which the learner has the given seat. It returns 1 if the learner wins, -1 if it loses, and 0
+// for a draw. It also keeps the features of the positions, from which learn learns. It returns an error if a bot as the
+// opponent fails.
 func (g *match) play(seat int) (standing int, err error) {
 	src := rules.FastStream(g.rand)
 	g.state.Deal(teeko.Rules{Limit: uint16(g.Limit)}, &src)
@@ -187,7 +194,9 @@ func (g *match) play(seat int) (standing int, err error) {
 	return 0, nil
 }
 
-// chooseMove returns the move of a player, which is to move. A player without weights moves at random.
+// chooseMove returns the next move in g.state for player, which is learner or rival. A bot as the opponent chooses its
+// own move. A player with weights plays by them, except for the random moves of MoveStyle; a player without weights
+// always moves at random. chooseMove returns an error if the bot fails.
 func (g *match) chooseMove(player int) (rules.Move, error) {
 	w := g.weights[player]
 	switch {
@@ -202,8 +211,8 @@ func (g *match) chooseMove(player int) (rules.Move, error) {
 	return legal[g.rand.Below(len(legal))], nil
 }
 
-// learn changes the weights of the players that learn, by the game that has ended. standing is the result of the
-// learner: 1 for a win, -1 for a loss, 0 for a draw.
+// learn changes the weights of each player that learns, by the game that has just ended. standing is the learner's
+// result: 1 for a win, -1 for a loss, 0 for a draw. mu is the learning rate, the factor of the changes.
 func (g *match) learn(standing int, mu float64) {
 	if !g.Fixed {
 		g.update(learner, standing, mu)
@@ -213,9 +222,10 @@ func (g *match) learn(standing int, mu float64) {
 	}
 }
 
-// update changes the weights of a player by each position of the game that has ended. The training value of a position
-// is the present value of the next position of this player. For the last position it is standing, the player's result,
-// or, for a draw, drawValue.
+// update changes the weights of player, which is learner or rival, by the game that has just ended. After each move of
+// the player there was a position. The weights change so that the value of each such position comes closer to the value
+// of the next one. The value of the last position comes closer to standing, the player's result (1 or -1), or to
+// drawValue if standing is 0. mu is the learning rate, the factor of the changes.
 func (g *match) update(player, standing int, mu float64) {
 	end := float64(standing)
 	if standing == 0 {

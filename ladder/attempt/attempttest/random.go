@@ -1,4 +1,5 @@
-// Package attempttest plays the jobs of package attempt at random, for tests.
+// Package attempttest makes up results of matches for tests: it plays a match (a job of package attempt) with random
+// moves, without its bots.
 package attempttest
 
 import (
@@ -13,7 +14,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// PlayAtRandom returns a possible result of j with random moves, without starting the bots.
+// PlayAtRandom returns a result of the match j in which every move is a random legal move. It starts no bots. The moves
+// differ from call to call. If the game or its options are not valid, the result has a Failure and no games.
 func PlayAtRandom(j attempt.Job) attempt.Result {
 	r := attempt.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed}
 	v, err := ladder.Ladder{Game: j.Game, Options: j.Options}.Variant()

@@ -21,7 +21,7 @@ import (
 // teams. The other options are not part of it: a model plays with every combination of them. Mode is comparable.
 type Mode struct {
 	Tute       bool // the game is Tute; otherwise it is Brisca
-	FollowOnly bool // only for Tute, with its option followonly
+	FollowOnly bool // the game is Tute with its option followonly
 	Players    int  // 2 to 4
 	Teams      bool // two against two; only with four players
 }
@@ -71,7 +71,8 @@ func ParseMode(name string) (Mode, error) {
 	return Mode{}, fmt.Errorf("mode %q does not exist: try %s", name, strings.Join(ModeNames(), ", "))
 }
 
-// Claim returns the claim of a bot that plays the mode alone, such as "tute players=2 followonly=no".
+// Claim returns the text by which a bot says that it plays only the mode m: the name of the game and the values of its
+// options, such as "tute players=2 followonly=no".
 func (m Mode) Claim() string {
 	isOn := map[bool]string{false: "no", true: "yes"}
 	claim := "brisca players=" + strconv.Itoa(m.Players)
@@ -217,11 +218,11 @@ func (m Mode) MaxPoints() int {
 	return baraja.AllPoints + baraja.LastBonus
 }
 
-// PointInterval returns the number of the interval of points in R. Arjonilla's thesis that has the given points: 0 for 0
-// to 19, 1 for 20 to 39, and so on. The last of the PointIntervals begins at 120.
+// PointInterval returns the index of the interval to which a number of card points belongs: 0 for less than 20, 1 for
+// 20 to 39, and so on, up to 6 for 120 and more. The intervals are those of R. Arjonilla's bachelor's thesis.
 func PointInterval(points int16) int { return int(min(max(0, points)/20, PointIntervals-1)) }
 
-// PointIntervals is the number of values of PointInterval.
+// PointIntervals is the number of intervals into which PointInterval divides the points of a player.
 const PointIntervals = 7
 
 // Side returns the number of the side that a seat plays for: its team or, without teams, the seat.

@@ -196,16 +196,17 @@ func Table(s rules.State) *baraja.Table {
 	return nil
 }
 
-// Songs has the declarations of pairs (12 and 11 of a suit, called songs) in a game of Tute: which were made in the
-// present trick, and which have scored. It is comparable.
+// Songs has the declarations of pairs in a game of Tute: those of the current trick, and those that have scored. A
+// pair, called a song, is the 12 and the 11 of a suit. Songs is comparable.
 type Songs struct {
 	DeclaredSuits [baraja.TableSeats]uint8 // by seat: 1 plus the suit declared in this trick, or 0
 	ScoredSuits   uint8                    // suits whose song was scored, one bit for each
 	ChoiceSuits   uint8                    // suits of which the seat to move must choose one to declare, one bit for each
 }
 
-// DeclaredSet returns the suit that a seat has declared in the present trick as a set with one bit for each suit. The set
-// is empty if it has declared none.
+// DeclaredSet returns a set of suits with the one whose pair (12 and 11) the seat has declared in the current trick of
+// Tute. Bit i of the set stands for the suit with the number i. If the seat has declared nothing in this trick, the set
+// is 0.
 func (s *Songs) DeclaredSet(seat int) uint8 { return 1 << s.DeclaredSuits[seat] >> 1 }
 
 // History has facts about the earlier course of a game that all seats know, but that a single position does not

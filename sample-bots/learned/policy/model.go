@@ -118,8 +118,9 @@ type Agent struct {
 	Votes  Memory // for unknown states, by View.FallbackKey; nil except in the variant ManyStates
 }
 
-// Guesses reports whether Choose draws a random action in the state that v describes: the agent then knows neither this
-// state nor one with the same fallback key.
+// Guesses reports whether Choose would draw a random action in the state that v describes. It would if a.States knows
+// nothing about the legal actions of this state, and a.Votes (if it is not nil) knows nothing about those of the states
+// with the same fallback key.
 func (a *Agent) Guesses(v *View) bool {
 	_, known := a.States.Best(v.Key, v.Legal)
 	if !known && a.Votes != nil {

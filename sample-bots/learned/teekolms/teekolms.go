@@ -1,6 +1,7 @@
-// Package teekolms plays Teeko by a linear evaluation of features. The weights are learned by the least mean
-// squares rule: group 20, "Teeko", 2020, after the checkers learner of T. Mitchell, "Machine Learning", 1997,
-// chapter 1; the rule is that of Widrow and Hoff, 1960.
+// Package teekolms plays Teeko by a linear evaluation of positions: it multiplies each feature of a position by a
+// weight and adds the products. The weights are learned by the least mean squares rule of Widrow and Hoff, 1960. The
+// package follows a study (group 20, "Teeko", 2020), which follows the checkers program in T. Mitchell, "Machine
+// Learning", 1997, chapter 1. Package lab/train/lms trains the weights.
 package teekolms
 
 import (
@@ -14,17 +15,16 @@ import (
 	"github.com/timba-arena/timba/rules/teeko"
 )
 
-// Weights has the constant w0 and then the weights of the features of a position of Teeko. w1 to w3 are those of the
-// adjacent pairs of own pieces, the longest own line and the number of own groups. w4 to w6 are those of the same three
-// of the opponent. w7 and w8 are those of the fewest moves to fewer own groups and to a longer own line, w9 and w10
-// those of the same two of the opponent. The study that the package follows has the first seven; it names the others
-// as future work.
+// Weights has one weight for each element of Features. w0 is the constant. w1 is for the pairs of neighboring own
+// pieces, w2 for the longest own line and w3 for the number of own groups; w4 to w6 are for the same features of the
+// opponent. w7 is for the fewest own moves to fewer groups and w8 for the fewest own moves to a longer line; w9 and w10
+// are for the same of the opponent. The study of Teeko by group 20, 2020, has only w0 to w6.
 type Weights [11]float64
 
-// studySize is the number of weights in the study that the package follows.
+// studySize is the number of weights, w0 to w6, in the study of Teeko (group 20, 2020) that this package follows.
 const studySize = 7
 
-// weightNames has the description of each weight that Weights.Text writes.
+// weightNames has a description of each weight, in the order of Weights, for the text file that Weights.Text writes.
 var weightNames = [...]string{
 	"constant", "own adjacencies, 0 to 12", "own longest line, 1 to 4", "own connected groups",
 	"adjacencies of the opponent", "longest line of the opponent", "connected groups of the opponent",
@@ -32,32 +32,35 @@ var weightNames = [...]string{
 	"moves of the opponent to fewer groups", "moves of the opponent to a longer line",
 }
 
-// InitialWeights are the weights with which training begins in the study that the package follows.
+// InitialWeights are the weights with which the study of Teeko (group 20, 2020) begins its training.
 var InitialWeights = Weights{0.2, -0.2, 0.2, 0.2, 0.2, -0.2, -0.2}
 
-// PublishedWeights are the weights that the study (group 20, "Teeko", 2020) printed after its first experiment.
-// Here the constant comes first. They are 0.00098 times the features of a position that a square of four pieces
-// wins.
+// PublishedWeights are the weights that the study of Teeko (group 20, 2020) printed after its first experiment, with
+// the constant moved to the front. They are 0.00098 times the features of a position that a square of four pieces wins.
 var PublishedWeights = Weights{0.00098, 0.01180, 0.00196, 0.00098, 0.00196, 0.00196, 0.00295}
 
-// FourthWeights are the weights that the study printed for both players of its fourth experiment. They have the form
-// of PublishedWeights.
+// FourthWeights are the weights that the study of Teeko (group 20, 2020) printed for both players of its fourth
+// experiment. As in PublishedWeights, the constant comes first.
 var FourthWeights = Weights{0.000981669, 0.01178003, 0.00196333, 0.00098166, 0.005890015, 0.002945007, 0.00098166}
 
-// TrainedWeights are the rounded weights of
+// TrainedWeights are the default weights of the bot teeko-lms. They were learned by the following command, and then
+// rounded:
 // `timba-lab train teeko-lms --games 5000 --mu 0.01 --opponent random --period 5 --chance`.
 var TrainedWeights = Weights{0.805432, 0.943396, 2.12028, 1.21076, -1.42154, 0.176407, 2.86105}
 
-// Named has the weights that options and files of experiments can name.
+// Named has the weights that users can choose by name, in options of bots and in files of experiments. The keys are the
+// names.
 var Named = map[string]Weights{
 	"trained": TrainedWeights, "initial": InitialWeights, "published": PublishedWeights, "published-4": FourthWeights,
 }
 
-// Features has the values that are multiplied by Weights: 1 for the constant, then the features of a position.
+// Features has the numbers that Weights.Value multiplies by the weights, in the same order: 1 for the constant, then
+// the features of a position of Teeko, such as the length of the longest own line.
 type Features [len(Weights{})]float64
 
-// FeaturesOf returns the features of s, in which seat counts as the own side. Unless countsMoves is set, those that
-// count moves, which take much longer to compute, are 0.
+// FeaturesOf returns the features of the position s. The pieces of seat count as the own pieces, those of the other
+// seat as the opponent's. If countsMoves is false, the last four features, which are numbers of moves, are 0: they take
+// much longer to compute than the others.
 func FeaturesOf(s *teeko.State, seat int, countsMoves bool) Features {
 	f := Features{0: 1}
 	for i, side := range [...]int{seat, 1 - seat} {
@@ -71,8 +74,9 @@ func FeaturesOf(s *teeko.State, seat int, countsMoves bool) Features {
 	return f
 }
 
-// movesToFewerGroups returns the fewest moves of the side with the pieces own to fewer groups, while the pieces of the
-// other side stay where they are. It is 0 if there is one group, and at most maxMoves.
+// movesToFewerGroups returns the smallest number of moves after which the pieces own form fewer groups of connected
+// pieces than now. The pieces other do not move meanwhile. The result is 0 if own is a single group. It is maxMoves if
+// that many moves, or more, are needed or if no moves suffice.
 func movesToFewerGroups(own, other teeko.Board) int {
 	n := groups(own)
 	if n <= 1 {
@@ -81,8 +85,9 @@ func movesToFewerGroups(own, other teeko.Board) int {
 	return fewestMoves(own, other, func(b teeko.Board) bool { return groups(b) < n })
 }
 
-// movesToLongerLine returns the fewest moves of the side with the pieces own to a longer line, while the pieces of the
-// other side stay where they are. It is 0 if all pieces are in a line, and at most maxMoves.
+// movesToLongerLine returns the smallest number of moves after which the longest line of neighboring pieces in own is
+// longer than now. The pieces other do not move meanwhile. The result is 0 if all pieces in own are in one line. It is
+// maxMoves if that many moves, or more, are needed or if no moves suffice.
 func movesToLongerLine(own, other teeko.Board) int {
 	n := longestLine(own)
 	if n == bits.OnesCount32(uint32(own)) {
@@ -91,12 +96,13 @@ func movesToLongerLine(own, other teeko.Board) int {
 	return fewestMoves(own, other, func(b teeko.Board) bool { return longestLine(b) > n })
 }
 
-// maxMoves is the highest value of a feature that counts moves. It also stands for more moves, and for a goal that
-// cannot be reached.
+// maxMoves is the highest value of a feature that is a number of moves. It also stands for every higher number, and for
+// a goal that no moves reach.
 const maxMoves = 6
 
-// fewestMoves returns the fewest moves by which the pieces own reach squares that the function isGoal accepts, by
-// breadth-first search. The pieces other do not move. The result is from 1 to maxMoves.
+// fewestMoves returns the smallest number of moves that bring the pieces own to squares for which isGoal returns true.
+// The pieces other do not move meanwhile. The result is at least 1, even if isGoal(own) is true. It is maxMoves if that
+// many moves, or more, are needed or if no moves suffice.
 func fewestMoves(own, other teeko.Board, isGoal func(teeko.Board) bool) int {
 	reached, front := map[teeko.Board]bool{own: true}, []teeko.Board{own}
 	for moves := 1; moves < maxMoves; moves++ {
@@ -120,12 +126,13 @@ func fewestMoves(own, other teeko.Board, isGoal func(teeko.Board) bool) int {
 	return maxMoves
 }
 
-// featureRanges has the lowest value of each feature and the difference between its highest and its lowest value.
+// featureRanges has, for each feature of a position with all eight pieces on the board, its lowest value (low) and the
+// highest value minus the lowest (width).
 var featureRanges = [len(Weights{})]struct{ low, width float64 }{
 	{0, 1}, {0, 12}, {1, 3}, {1, 3}, {0, 12}, {1, 3}, {1, 3}, {0, maxMoves}, {0, maxMoves}, {0, maxMoves}, {0, maxMoves},
 }
 
-// Scale returns the features scaled so that each is from 0 to 1.
+// Scale returns the features scaled so that each is from 0 to 1 if both sides have pieces on the board.
 func (f Features) Scale() Features {
 	for i, r := range featureRanges {
 		f[i] = (f[i] - r.low) / r.width
@@ -161,7 +168,7 @@ func adjacencies(b teeko.Board) (n int) {
 
 func first(b teeko.Board) int { return bits.TrailingZeros32(uint32(b)) }
 
-// longestLine returns the number of pieces in the longest straight line of neighboring pieces.
+// longestLine returns the number of pieces in the longest straight line of neighboring pieces in b, or 0 if b is empty.
 func longestLine(b teeko.Board) (n int) {
 	for left := b; left != 0; left &= left - 1 {
 		for _, step := range [...]int{1, 4, 5, 6} { // to the right, and the three directions down
@@ -237,12 +244,13 @@ func (w Weights) Choose(s *teeko.State, r *rules.Rand, blind bool) (rules.Move, 
 	return best, top
 }
 
-// countsMoves reports whether w gives weight to features that count moves.
+// countsMoves reports whether at least one of the weights w7 to w10 is not 0. These are the weights of features that
+// are numbers of moves.
 func (w Weights) countsMoves() bool {
 	return [len(w) - studySize]float64(w[studySize:]) != [len(w) - studySize]float64{}
 }
 
-// used returns the weights of the study's features or, if others have weights too, all weights.
+// used returns the weights that String and Text write: w0 to w6 if all later weights are 0, and otherwise all eleven.
 func (w Weights) used() []float64 {
 	if w.countsMoves() {
 		return w[:]
@@ -250,7 +258,8 @@ func (w Weights) used() []float64 {
 	return w[:studySize]
 }
 
-// String returns the weights joined by slashes, w0/w1/.../w6 or w0/w1/.../w10, which is the form of the bot's option.
+// String returns the weights joined by slashes, in the form of an option of the bot teeko-lms. It leaves out w7 to w10
+// if all of them are 0. Parse reads the result.
 func (w Weights) String() string {
 	var words []string
 	for _, x := range w.used() {
@@ -259,7 +268,8 @@ func (w Weights) String() string {
 	return strings.Join(words, "/")
 }
 
-// Parse parses the format of String. It returns an error unless text has seven or eleven numbers from -1e6 to 1e6.
+// Parse returns the weights that text has in the form of String: seven or eleven numbers joined by slashes, each from
+// -1e6 to 1e6. If there are seven, w7 to w10 are 0. Any other text is an error.
 func Parse(text string) (w Weights, err error) {
 	words := strings.Split(text, "/")
 	if len(words) != studySize && len(words) != len(w) {
@@ -273,7 +283,8 @@ func Parse(text string) (w Weights, err error) {
 	return w, nil
 }
 
-// Text returns the weights as a text file for people: a line with a number and a description for each weight.
+// Text returns the weights as a text file for people. Each weight has a line with its name, its value and a
+// description; the first line says how to play with the weights. ParseText reads the result.
 func (w Weights) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Play with them: @teeko-lms:weights=%s\n", w)
@@ -283,7 +294,8 @@ func (w Weights) Text() string {
 	return b.String()
 }
 
-// ParseText parses the format of Text.
+// ParseText returns the weights in a text of the form that Text writes. It ignores empty lines and everything from a #
+// to the end of a line. It returns an error if another line is not the name of the next weight and a number.
 func ParseText(text string) (Weights, error) {
 	var words []string
 	for line := range strings.Lines(text) {

@@ -57,14 +57,18 @@ type Options struct {
 	UseDeeperEntries bool // also use results in the table from deeper searches than needed
 }
 
-// Method is the way in which a search goes through the positions. Except for Sorted, the only options that matter are
-// the limits of depth and budget, and the search goes to the full depth at once.
+// Method is the algorithm of a Searcher. With Plain and Exhaustive, the search goes to its full depth at once, and no
+// option but Method has an effect.
 type Method uint8
 
 const (
-	Sorted     Method = iota // alpha-beta with all that the package has
-	Plain                    // alpha-beta alone, with the moves in the order of Position.Legal
-	Exhaustive               // minimax: every position down to the full depth
+	// Sorted is alpha-beta with everything that this package offers: iterative deepening, a table and sorted moves.
+	Sorted Method = iota
+	// Plain is alpha-beta alone. It tries the moves of the searched position in random order, and all later moves in
+	// the order of Position.Legal.
+	Plain
+	// Exhaustive is minimax: it searches every position down to the full depth.
+	Exhaustive
 )
 
 // Result is the result of a search.
@@ -107,11 +111,11 @@ func (s *Searcher[P, G]) Forget() {
 	clear(s.killers[:])
 }
 
-// Search searches g to depth 1, then 2 and so on up to the given depth, until the budget b is used up. By the methods
-// Plain and Exhaustive it searches only to the given depth. It selects among equally good moves by r. Each depth begins
-// with the best move of the depth before. If the budget ends within a depth, the result is the best of the moves that
-// were completely searched to this depth or, if there are none, the best move of the depth before. If the first depth
-// has none, the result is a move of the highest Rank, or a random move by the methods Plain and Exhaustive.
+// Search returns the best move of the side to move in g to the given depth, at most MaxDepth. With the method Sorted,
+// it searches to depth 1, then 2, and so on; each time it begins with the best move so far. Among equally good moves, r
+// decides. If the budget b ends within a depth, the result is the best of the moves completely searched to this depth
+// or, if there are none, the best move of the depth before. If no move was completely searched, the result is the first
+// move in the order of the search, which is random with Plain and Exhaustive.
 func (s *Searcher[P, G]) Search(g G, depth int, b search.Budget, r *rules.Rand) Result {
 	s.meter = search.NewMeter(b, clockInterval)
 	s.decayHistory()
@@ -261,7 +265,9 @@ func (s *Searcher[P, G]) search(g G, side, depth, ply int, alpha, beta int32) in
 	return top
 }
 
-// searchInOrder does what search does, by the methods Plain and Exhaustive.
+// searchInOrder returns the score of g for the side to move, like search, but for the methods Plain and Exhaustive,
+// without a table. depth is the remaining depth, and ply the number of moves from the root. With Plain, a score that
+// does not lie between alpha and beta is only a bound. If the budget is used up, the result is 0 and means nothing.
 func (s *Searcher[P, G]) searchInOrder(g G, depth, ply int, alpha, beta int32) int32 {
 	top := int32(-infinity)
 	for _, m := range g.Legal(s.moves[ply][:0]) {

@@ -31,7 +31,8 @@ type State[S any] interface {
 	Legal([]rules.Move) []rules.Move
 	// Apply makes a legal move. The log is nil.
 	Apply(rules.Move, *rules.Log)
-	// Playout plays the game to its end.
+	// Playout makes moves until the game is over, for example random ones. The search then asks for the Reward of each
+	// side.
 	Playout(*rules.Rand)
 	// Reward returns what the end of the game is worth for a side, from 0 to 1. It is only called when the game is
 	// over.
@@ -295,7 +296,9 @@ func (s *Searcher[S, G]) result() search.Result {
 	return search.Result{Move: k.move, Value: value, Visits: int(k.visits), Nodes: s.meter.Nodes(), Line: s.line}
 }
 
-// bestChild returns the index of the child of the root that Options.Criterion selects.
+// bestChild returns the index of a node: the child of the root whose move the search returns. Options.Criterion selects
+// it. For ByBoth it is the child with the most visits. This child also has the highest value, unless the budget has
+// ended first.
 func (s *Searcher[S, G]) bestChild() uint32 {
 	switch s.options.Criterion {
 	case ByBound:
@@ -306,8 +309,9 @@ func (s *Searcher[S, G]) bestChild() uint32 {
 	return s.childBy(ByVisits)
 }
 
-// childBy returns the index of the child of the root that c, which is ByValue or ByVisits, selects among the children
-// with visits. If there are none, it returns a random child.
+// childBy returns the index of a node: the child of the root with the highest value if c is ByValue, and the one with
+// the most visits if c is ByVisits. If several are equal, the other of the two numbers decides. Children without visits
+// do not count. If no child has visits, childBy returns a random one.
 func (s *Searcher[S, G]) childBy(c Criterion) uint32 {
 	n := s.arena.nodes[0]
 	best, top, visits := n.first, float32(-1), uint32(0)
