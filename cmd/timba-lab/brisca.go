@@ -26,7 +26,7 @@ func newTrainBrisca() *cobra.Command {
 		Long: "Reads tricks of Brisca with the best answer to each, and prints the coefficients with which\n" +
 			"@brisca-weighted gives these answers. If there are none, the error names two cases that contradict\n" +
 			"each other. Without --cases there is one case, the one that the study of the bot prints.",
-		Example: "  timba-lab train brisca-cases\n  timba-lab train brisca-cases --cases mine.toml",
+		Example: "  timba-lab train brisca-cases",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return fitBriscaCases(cmd, file) },
 	}

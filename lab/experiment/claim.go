@@ -282,14 +282,17 @@ func (c *Claim) difference(ours, against []float64) (effect, se, degrees float64
 // meanVariance returns the mean of values, the variance of this mean, and the degrees of freedom. If all values are
 // equal, their own variance is 0, which would make the mean look certain. It is then replaced by about the variance
 // that the values would have with four more at the other end of the scale: at 0 or, if the claim has Worse, at the
-// negated mean. The confidence interval becomes about as wide as a binomial one. If all values are 0, the variance
-// remains 0.
+// negated mean; of shares that are all 0, at 100. The confidence interval becomes about as wide as a binomial one. If all
+// values are 0 points, the variance remains 0.
 func (c *Claim) meanVariance(values []float64) (mean, variance, degrees float64) {
 	mean, variance = stat.MeanVariance(values, nil)
 	n := float64(len(values))
 	if variance == 0 {
 		opposite := 0.0
-		if len(c.Worse) > 0 {
+		switch {
+		case mean == 0 && measures[c.Measure].share:
+			opposite = 100
+		case len(c.Worse) > 0:
 			opposite = -mean
 		}
 		variance = 4 * (mean - opposite) * (mean - opposite) / (n + 4)

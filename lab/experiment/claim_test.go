@@ -78,6 +78,9 @@ func TestDifference(t *testing.T) {
 	if _, se, _ := c.difference([]float64{100, 100, 100, 100, 100}, nil); se < 10 || se > 40 {
 		t.Errorf("the standard error of equal values is %v", se)
 	}
+	if _, se, _ := c.difference([]float64{0, 0, 0, 0, 0}, nil); se < 10 || se > 40 {
+		t.Errorf("the standard error of shares of 0 is %v", se)
+	}
 }
 
 // TestClaimOfGames checks that a claim plays only its own rows, by games and by seeds.

@@ -84,8 +84,9 @@ func TestManifestErrors(t *testing.T) {
 
 // Every main file is recognized by itself, and its language is known.
 func TestRecognisedMainFiles(t *testing.T) {
+	model := kit.Get[[]byte](t)(os.ReadFile("../../sample-bots/house/models/sl/tute4.timba"))
 	for _, f := range mainFiles {
-		dir := newDir(t, "mine", map[string]string{f.name: "x"})
+		dir := newDir(t, "mine", map[string]string{f.name: string(model)}) // only a model is read
 		m, err := ReadManifest(dir)
 		if err != nil || m.Name != "mine" || m.language != f.language || !slices.Equal(m.Run, f.run) || !slices.Equal(m.Build, f.build) {
 			t.Errorf("%s: %+v, %v", f.name, m, err)

@@ -160,7 +160,7 @@ func TestTrace(t *testing.T) {
 	r.TraceTo(&out)
 	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.GameResult) {}, func(string) {}))
 	for _, line := range []string{
-		"0.0.0 seat 0 first < timba 1", "0.0.0 seat 0 first > ready first 2", "0.0.0 seat 1 random > ready random 2",
+		"0.0.0 seat 0 first < timba 1", "0.0.0 seat 0 first > ready first 3", "0.0.0 seat 1 random > ready random 3",
 		"0.0.1 seat 0 random < turn 0 ", "0.0.1 seat 1 first > move ",
 	} {
 		if !regexp.MustCompile(`(?m)^ +[0-9]+\.[0-9]{3} ms ` + regexp.QuoteMeta(line)).MatchString(out.String()) {

@@ -69,6 +69,10 @@ func (t *WeightTrial) Sum() (sum float64) {
 func Fit(ctx context.Context, c Search) ([]WeightTrial, error) {
 	var trials []WeightTrial
 	var failure error
+	planned := c.Evaluations + c.Finalists
+	if c.Finalists > 0 {
+		planned++ // byHand
+	}
 	try := func(weights string, games int) float64 {
 		if failure != nil {
 			return math.Inf(1)
@@ -78,7 +82,7 @@ func Fit(ctx context.Context, c Search) ([]WeightTrial, error) {
 			return math.Inf(1)
 		}
 		trials = append(trials, t)
-		c.Progress(len(trials), c.Evaluations+c.Finalists)
+		c.Progress(len(trials), planned)
 		return -t.Sum()
 	}
 	problem := optimize.Problem{Func: func(x []float64) float64 { return try(weightsAt(x), c.Games) }}

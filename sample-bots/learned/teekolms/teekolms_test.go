@@ -51,8 +51,7 @@ func TestMoves(t *testing.T) {
 		want  []float64 // own moves to fewer groups and to a longer line, and those of the opponent
 	}{
 		{"bbb.. ..... ....b w.w.. w.w..", []float64{1, 2, 1, 1}},
-		{"b...b ..... ..w.. .www. b...b", []float64{3, 3, 0, 1}},
-		{"bb... bb... ..... ...ww ...ww", []float64{0, 1, 0, 1}},
+		{"b...b ..... ..w.. .www. b...b", []float64{3, 3, 0, 2}},
 		{"bwb.. ww... b.w.. b.... .....", []float64{2, 1, 0, 1}},
 		{"bw... ww... ..bb. ..b.. ....w", []float64{maxMoves, 1, 1, 1}},
 	} {
