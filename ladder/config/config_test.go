@@ -131,7 +131,7 @@ func TestConfigErrors(t *testing.T) {
 		{"unknown", "worker = 2", `c: unknown key "worker": try certificate, ladder, limits, live, memory, pause, play, registration, remote, sandbox, site, storage, workers`},
 		{"unknown without its table", "guests = false", `c: unknown key "guests": write it below the line [play]`},
 		{"url with a wrong port", "[site]\nurl = \"https://a.example:99999\"", `c: site.url cannot be "https://a.example:99999": try a port from 1 to 65535, or leave it out`},
-		{"unknown limit", "[limits]\nram = 2", `c: unknown key "limits.ram": try bots, memory, requests, time, unrated, upload, versions`},
+		{"unknown limit", "[limits]\nram = 2", `c: unknown key "limits.ram": try bots, house, memory, requests, time, unrated, upload, versions`},
 		{"unknown of a ladder", one("deal = 2"), `c: unknown key "ladder.deal": try bots, clock, deals, game, house, name, options, title`},
 		{"unknown of a clock", strings.Replace(one(""), "movetime", "move", 1), `c: unknown key "ladder.clock.move": try bank, inc, margin, movetime, startup`},
 		{"registration", `registration = "closed"`, `c: registration cannot be "closed": try invite or open`},

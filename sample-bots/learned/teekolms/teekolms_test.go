@@ -52,8 +52,8 @@ func TestMoves(t *testing.T) {
 	}{
 		{"bbb.. ..... ....b w.w.. w.w..", []float64{1, 2, 1, 1}},
 		{"b...b ..... ..w.. .www. b...b", []float64{3, 3, 0, 2}},
-		{"bwb.. ww... b.w.. b.... .....", []float64{2, 1, 0, 1}},
-		{"bw... ww... ..bb. ..b.. ....w", []float64{maxMoves, 1, 1, 1}},
+		{"bwb.. ww... b.w.. b.... .....", []float64{2, 2, 0, 1}},
+		{"bw... ww... ..bb. ..b.. ....w", []float64{maxMoves, 1, 4, 1}},
 	} {
 		got := FeaturesOf(position(t, c.board), 0, true)
 		if !slices.Equal(got[studySize:], c.want) {
