@@ -84,7 +84,7 @@ func (m MoveStyle) movesAtRandom(earlier int, r *rules.Rand) bool {
 type LearningRule struct {
 	Fixed          bool // the weights of the learner do not change
 	Replace        bool // each step replaces the weights instead of adding to them, see teekolms.Weights.Learn
-	ScalesFeatures bool // features are scaled to 0 to 1 for learning
+	ScalesFeatures bool `toml:"normalized"` // features are scaled to 0 to 1 for learning
 	Moves          bool // features that are numbers of moves are used, too; otherwise they count as 0
 	LearnsBoth     bool // the opponent learns, too, if it plays with the weights Rival
 }
