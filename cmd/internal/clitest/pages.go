@@ -101,6 +101,7 @@ var Shorter = []Rule{
 	{regexp.MustCompile(`(train net .*)`), "$1 --generations 2 --games 50"},
 	{regexp.MustCompile(`(train tebes-weights .*)`), "$1 --games 1 --evaluations 1 --finalists 0"},
 	{regexp.MustCompile(`(experiment tebes-[\w-]+)( --scale \S+)?( --time-scale \S+)?`), "$1 --scale 0.01 --time-scale 0.0005"},
+	{regexp.MustCompile(`(experiment --study \w+)`), "$1 --hours 0"},
 	{regexp.MustCompile(`(experiment thesis-[\w-]+)( --scale \S+)?( --train-scale \S+)?`), "$1 --scale 0.02 --train-scale 0.0002"},
 }
 
