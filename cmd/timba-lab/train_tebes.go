@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// newTrainTebes returns the command "timba-lab train tebes-weights". It searches the weights of the bot @tebes-minimax
-// with which its games fit the tables of a study best.
+// newTrainTebes returns the command "timba-lab train tebes-weights". The command searches for weights of the bot
+// @tebes-minimax such that the results of its games match the published tables of a study as closely as possible.
 func newTrainTebes() *cobra.Command {
 	c := tebesfit.Search{Games: 4, Evaluations: 60, Finalists: 4, Seed: 1, Play: experiment.DefaultOptions}
 	out, concurrency := "", 0

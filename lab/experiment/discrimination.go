@@ -6,34 +6,34 @@ import (
 	"slices"
 )
 
-// Discrimination says how well the published figures of a table tell two hypotheses apart: that all bots are equally
-// strong, and that our measured figures are the true ones. If the columns of the table are not bots, the first
-// hypothesis is that all rows have the same figures. Shares come from simulated studies of the same size and are from 0
-// to 1.
+// Discrimination says how well the published figures of a study's table separate two hypotheses. One is that all bots
+// are equally strong, the other that our measured figures are the true ones. For a table whose columns are not bots,
+// the first hypothesis is that all rows have the same figures or, for trainings, that all columns of a row but "drawn"
+// have the same figure. Many studies of the same size are simulated under each hypothesis. Shares are from 0 to 1.
 type Discrimination struct {
-	Games     int     // number of games in the study, in all rows; a guess if the study does not print it
-	Statistic float64 // log likelihood of the published figures under ours, minus that if bots are equal
-	FromEqual float64 // share of studies of equal bots with at least this Statistic
-	FromOurs  float64 // share of studies with at most this Statistic, if our figures are true
-	Power     float64 // share of studies with our figures whose Statistic is above 95 % of equal bots'
+	Games     int     // games of the study in rows with published and measured figures; assumed if it does not say
+	Statistic float64 // log likelihood of the published figures if ours are true, minus that if bots are equal
+	FromEqual float64 // share of the simulated studies of equal bots with this Statistic or a higher one
+	FromOurs  float64 // share of the simulated studies under our figures with this Statistic or a lower one
+	Power     float64 // share of studies under our figures with a higher Statistic than 95 % of those of equal bots
 }
 
-// discriminationRuns is the number of studies that are simulated for each of the two hypotheses of a Discrimination.
+// discriminationRuns is the number of studies that are simulated under each of the two hypotheses of a Discrimination.
 const discriminationRuns = 4000
 
-// hypotheses has the figures in one row of a table three times, by column: equal as they would be if all bots were
-// equally strong, ourFigures as we measured them, and studyFigures as the study published them. If the measure of the
-// table is a share, figures are probabilities, and the last is that of results that no column counts. Otherwise figures
-// are means.
+// hypotheses has the figures of one row of a table, from three sources. Each list has one figure for each column. If
+// the table has shares of games, the figures are probabilities, and each list ends with one more: the probability of a
+// result that no column counts. Otherwise the figures are means.
 type hypotheses struct {
-	games                           int // number of games in the study
-	equal, ourFigures, studyFigures []float64
+	games                           int       // number of games that the study played for the row
+	equal, ourFigures, studyFigures []float64 // expected of equally strong bots; measured by us; published
 	errors                          []float64 // standard errors of the published means, by column; nil for shares
 }
 
-// discrimination computes how well the published figures in table r tell equal bots from our figures. times is a factor
-// for the study's number of games; only tests use another than 1. ok is false if the table cannot be used: its figures
-// depend on the machine or have no sampling error, are not both published and measured, or equal those of equal bots.
+// discrimination computes how well the published figures of table r separate two hypotheses: all bots are equally
+// strong, and our measured figures are true. The study's number of games is multiplied by times, which is 1 except in
+// tests. ok is false in these cases: the figures depend on the machine; published figures have no sampling error; no
+// figure is both published and measured; or both hypotheses expect the same figures.
 func (e *Experiment) discrimination(r *Comparison, times int) (d Discrimination, ok bool) {
 	m := measures[r.Measure]
 	if m.machine || m.exact {
@@ -66,8 +66,9 @@ func (e *Experiment) discrimination(r *Comparison, times int) (d Discrimination,
 	return d, true
 }
 
-// hypotheses returns one value for each row of table r that has published and measured figures. times is a factor for
-// the study's number of games; it narrows the standard errors of published means by its square root.
+// hypotheses returns the figures under each hypothesis for each row of table r. It leaves out figures that are not both
+// published and measured, and rows that have no others. The study's number of games is multiplied by times, so the
+// standard errors of published means are divided by the square root of times.
 func (e *Experiment) hypotheses(r *Comparison, times int) (rows []hypotheses) {
 	m := measures[r.Measure]
 	for i, of := range e.rows {
@@ -95,8 +96,8 @@ func (e *Experiment) hypotheses(r *Comparison, times int) (rows []hypotheses) {
 	return rows
 }
 
-// smoothValue returns our measured figure. If m is a share, the result is in percent and counts one more game, which is
-// half won, so that it is never 0 or 100.
+// smoothValue returns the figure that we measured. If m measures a share of games, the result is in percent, as if one
+// more game had been played and half won. So the share is never 0 or 100.
 func (f *Figure) smoothValue(m measure) float64 {
 	if !m.share {
 		return f.OurEstimate.Value
@@ -105,9 +106,11 @@ func (f *Figure) smoothValue(m measure) float64 {
 	return (f.OurEstimate.Value*n + 50) / (n + 1)
 }
 
-// equalFigure returns the figure that a column of table r would have in one row if all bots were equally strong. If the
-// columns are not bots, it is the mean of the column over all rows; in a training, wins and losses are then equal. The
-// result is in percent if the measure is a share. row is the index of the row in e.rows.
+// equalFigure returns the figure expected in one row and column of table r if all bots were equally strong. row is the
+// index in e.rows. Shares are in percent. If the columns are bots, a share is the part of the seats that the bot has,
+// and a mean is the measured mean of all seats in the row. Otherwise the figure is the measured mean of the column over
+// all rows. In a table of trainings, it is the mean of the row's columns other than "drawn"; for "drawn" it is as
+// measured.
 func (e *Experiment) equalFigure(r *Comparison, row int, column string) float64 {
 	m := measures[r.Measure]
 	if m.share && m.columns == nil {
@@ -135,8 +138,9 @@ func (e *Experiment) equalFigure(r *Comparison, row int, column string) float64 
 	return sum / weight
 }
 
-// seatsOf returns how many seats of a match a column of a table covers. bots has the bot of each seat. column is the
-// name of a bot or seatColumn, which covers only seat 0. The result is a float64 because callers use it as a weight.
+// seatsOf returns the number of seats in a match that belong to a column of a table. bots has the name of the bot at
+// each seat. column is the name of a bot, or seatColumn for seat 0 alone. The result is a float64 because callers use
+// it as a weight.
 func seatsOf(bots []string, column string) (n float64) {
 	for seat, bot := range bots {
 		n += indicator(bot == column || column == seatColumn && seat == 0)
@@ -144,9 +148,10 @@ func seatsOf(bots []string, column string) (n float64) {
 	return n
 }
 
-// complete converts shares in percent to probabilities and appends one more, for the results that no column counts.
-// This last one gets 0.5 % more than what is missing to 100 %, so that it is never 0. If the shares add up to more than
-// 100, because a game that several bots win counts for each of them, they are scaled down.
+// complete converts the shares of the columns from percent to probabilities, and appends the probability of a result
+// that no column counts. It adds 0.5 percentage points to the share of such results, so that their probability is never
+// 0. The shares can add up to more than 100, because several bots can win one game. Then they are scaled down. The sum
+// of the result is 1.
 func complete(percents []float64) (list []float64) {
 	sum := 0.0
 	for _, x := range percents {
@@ -160,7 +165,8 @@ func complete(percents []float64) (list []float64) {
 }
 
 // statistic returns the log likelihood of figures if our measured figures are true, minus their log likelihood if all
-// bots are equally strong. Above 0, figures fit ours better. figures has one number for each in h.equal.
+// bots are equally strong. A result above 0 means that figures fit our measured ones better. figures must have the
+// length of h.equal.
 func (h *hypotheses) statistic(figures []float64) (sum float64) {
 	for i, x := range figures {
 		if h.errors == nil {
@@ -173,8 +179,8 @@ func (h *hypotheses) statistic(figures []float64) (sum float64) {
 	return sum
 }
 
-// draw returns random figures that a study of h.games games could find if truth has the true figures. truth and the
-// result have one number for each in h.equal.
+// draw simulates a study of h.games games with random results, and returns its figures. truth has the true figures:
+// probabilities, or means if h.errors is not nil. truth and the result have the length of h.equal.
 func (h *hypotheses) draw(r *rand.Rand, truth []float64) []float64 {
 	figures := make([]float64, len(truth))
 	if h.errors != nil {

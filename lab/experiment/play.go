@@ -184,8 +184,9 @@ func (r *result) replay(v *rules.Variant, g *referee.GameResult) error {
 	return nil
 }
 
-// losesPoints reports whether move m costs the player to move points in a game of Brisca for two, if both players make
-// their best moves after it. It is always false while there are cards to draw.
+// losesPoints reports whether move m costs the player to move points in a game of Brisca for two. If both players play
+// their best afterwards, the final lead of this player is then smaller than after the best move. While cards can still
+// be drawn, losesPoints returns false.
 func losesPoints(s *brisca.State, m rules.Move) bool {
 	if s.StockSize() > 0 {
 		return false

@@ -63,9 +63,9 @@ func (e *Experiment) completeTrainings() error {
 	return nil
 }
 
-// runTrainings runs all trainings of e once for each seed. It returns the results of their games by row of the tables,
-// and appends to report the learned weights as text and the learning curves (shares of games won). If a training fails,
-// it returns the error and also the results of the games before.
+// runTrainings runs each training of e once for each seed and returns the results of the games, by row of the tables.
+// It appends to report the learned weights as text, and the learning curves: the percent of games that the learner won,
+// each time since the point before. If a training fails, runTrainings returns the error and also the results so far.
 func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Findings) ([][]result, error) {
 	rows, n := make([][]result, len(e.rows)), max(1, e.Repeats)
 	lists, reports, errs := make([][][]result, n), make([]Findings, n), make([]error, n)

@@ -17,10 +17,11 @@ type BriscaCase struct {
 	Best  string   // the best answer, one of Hand
 }
 
-// FitBriscaCases returns coefficients with which the bot brisca-weighted chooses the best card of every case. The bot
-// values a card as gain times the points that it wins or loses, minus cost times its strength; cost is 2 here. Every
-// gain above low and below high fits; high may be +Inf. The returned gain lies in the middle of the angles
-// arctan(low/2) and arctan(high/2). FitBriscaCases returns an error if a case is not valid, or if no gain fits.
+// FitBriscaCases returns a coefficient gain with which the bot brisca-weighted chooses the best card in every case. The
+// bot gives a card the value gain times the points that it wins or loses, minus 2 times its strength, which is tenfold
+// for a trump. Every gain between low and high, exclusive, fits; high may be +Inf. The returned gain is twice the
+// tangent of the mean of the angles arctan(low/2) and arctan(high/2). The error says that a case is not valid or that
+// no gain fits.
 func FitBriscaCases(cases []BriscaCase) (gain, low, high float64, err error) {
 	// An angle of 0 stands for gain 0, a right angle for cost 0.
 	lowest, highest := angleBound{angle: 0}, angleBound{angle: math.Pi / 2}

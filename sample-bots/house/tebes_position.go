@@ -45,8 +45,9 @@ func (e *tebesEval) largestValue(count int32) int32 {
 	return hundredths*(w.c[0]*place+w.c[2]*captureWays*count) + w.c[1]*hundredths*ahead/(count+fewestPieces)
 }
 
-// largestSum returns the largest possible sum of the weights of count different squares, or of all squares if there are
-// fewer. The squares in the set levels[i] have the weight weights[i].
+// largestSum chooses count different squares with the largest possible sum of weights, and returns this sum. A square
+// in the set levels[i] has the weight weights[i]. The sets do not overlap, and squares in none of them cannot be
+// chosen. If there are fewer than count squares, largestSum adds up the weights of all.
 func largestSum(levels []tebes.Board, weights []int32, count int32) (sum int32) {
 	var all []int32
 	for level, squares := range levels {

@@ -22,8 +22,8 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-// maxPlayBots is the number of bots that the form offers. A bot that the address of the page names is offered in
-// addition.
+// maxPlayBots is the largest number of bots that the form for a new game takes from the list of all bots. The bots that
+// the address of the page names, the levels of difficulty and @random are offered in addition.
 const maxPlayBots = 500
 
 // The names of form fields, and a special value.
@@ -332,10 +332,10 @@ func (f frame) PlayRefusal() string {
 	return ""
 }
 
-// listBots adds to page the bots that a visitor can choose as opponents: the bots of offeredVersions that play the game
-// of the form and run on the server. If form.Bot is not one of these bots, it becomes the middle level of difficulty
-// or, if the game has no levels, @random. If the resulting bot is not a level, its name moves from form.Bot to
-// form.Other. If form.Bot stands for a person, listBots keeps it.
+// listBots adds to page the bots that a visitor can choose as opponents: those of offeredVersions that play the game
+// form.Game and run on the server. It also corrects form.Bot. If form.Bot stands for a person, it stays. A bot that is
+// not offered becomes the middle level of difficulty or, if the game has no levels, @random. A bot that is not a level
+// then moves to form.Other, and form.Bot becomes otherBot. listBots returns an error if the store cannot be read.
 func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 	chosen, middle, anchor, invited := "", "", "", ""
 	if name := challengedName(form.Bot); form.Bot == play.Invited || form.Bot == anyPerson {
@@ -382,10 +382,11 @@ func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 	return nil
 }
 
-// offeredVersions returns the versions of the bots that the form for a new game offers, whatever its game is. They are
-// at most maxPlayBots versions with which bots play, and in addition those of the bots that form names, of the levels
-// of difficulty and of @random. The names of house bots (part of timba) in form become canonical. A house bot with
-// options that nobody has chosen before is added as a version with the ID 0.
+// offeredVersions returns the bot versions that the form for a new game offers, for all games together. They are up to
+// maxPlayBots versions in play, and those of the bots that form selects, of the levels of difficulty and of @random. In
+// form, the names of house bots (part of timba) with options get their canonical spelling. If the store does not find a
+// house bot with valid options, its version has the ID 0. Other bots that the store does not find are left out.
+// offeredVersions returns an error if the store cannot be read.
 func (s *Site) offeredVersions(ctx context.Context, form *playForm) ([]ladder.Version, error) {
 	versions, err := s.Store.Versions.ListLive(ctx, maxPlayBots)
 	if err != nil {

@@ -270,8 +270,8 @@ func (w *Walk) checkOutcome(args []string, status int, stdout, stderr string) {
 // proposedFlag matches a flag in the advice of a message. Its submatches are up to three words before it, and the flag.
 var proposedFlag = regexp.MustCompile(`((?:[^\s,]+ ){0,3})(--[a-z][a-z-]*)`)
 
-// leaveOrChange matches a word before a flag, such as "leave" or "another", by which advice tells the user to leave out
-// the flag or to give it another value.
+// leaveOrChange matches a word such as "leave" or "another" in the advice of a message. Before a flag, the word means
+// that the user should leave out the flag or give it another value. uselessFlag does not report such a flag.
 var leaveOrChange = regexp.MustCompile(`\b(another|leave|out|only)\b`)
 
 // programName matches the name of a program, timba or timba-lab, with which a command in a message begins.

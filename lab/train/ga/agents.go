@@ -184,9 +184,9 @@ func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, 
 	return int64(each * float64(maxTables(a.Population, a.Parents))), int64(each * float64(a.Population+1+a.Parents))
 }
 
-// save writes the agent d to w in binary: its table of mean returns, the number of games from which it and its
-// ancestors have learned, and each state for which a mutation drew an action, with the number that determines this
-// action (see dictionary.drawnPlaces). load reads this.
+// save writes the agent d to w in the binary form that load reads. It writes the mean returns, the number of games from
+// which d and its ancestors have learned, and the states for which a mutation has chosen the action. For each of these
+// states it writes the random number that selects the action (see dictionary.drawnPlaces). It returns only errors of w.
 func (a *agentSpecies) save(w io.Writer, d *dictionary) error {
 	if err := d.table.Save(w); err != nil {
 		return err

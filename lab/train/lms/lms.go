@@ -22,8 +22,8 @@ const drawValue = -0.5
 // The study that package teekolms follows has this limit in its first experiments.
 const defaultLimit = 500
 
-// Training says what Train does: how many games it plays, against which opponent, and how the weights change. A file of
-// an experiment can set the fields without a tag, and those of the embedded structs.
+// Training has the settings of Train: the number of games, the opponent, and how the weights change. A file of an
+// experiment cannot set the fields with the tag toml:"-". It can set all others, also those of the embedded structs.
 type Training struct {
 	Games int // number of games
 	Limit int // most moves in a game, of both players together; 0 means defaultLimit

@@ -66,8 +66,9 @@ type outcome struct {
 	heuristic int16 // heuristic value of the card played, for VariantPH; otherwise 0
 }
 
-// labelGames returns the outcome of every decision in the games with the indexes from to to-1, in the order of the
-// games. variant says what the net learns to predict, such as VariantP.
+// labelGames returns one outcome, which the net learns to predict, for each move in the games with the indexes from to
+// to-1 of the data set. The outcomes are in the order of the games and of their moves. variant selects the kind of
+// outcome, such as the points of the trick; it is VariantP or another of Variants.
 func labelGames(r *Rows, variant string, from, to int) (list []outcome) {
 	var f decisions.Follower
 	var g dataset.GameRecord
@@ -166,9 +167,9 @@ func trickPoints(m cards.Mode, variant string) []int {
 	return list
 }
 
-// orderAsText returns the labels in the order of the study's program, which compares them as text of at least two
-// digits. So 100 comes between 10 and 11. If there are negative labels, the program compares the sums of each label and
-// the highest label instead. labels must be sorted and not empty.
+// orderAsText returns a copy of labels in the order in which the original program of the study sorts them: as text,
+// padded with zeros to two digits. So 100 comes between 10 and 11. If any label is negative, the highest label is added
+// to each label for the comparison. labels must be sorted and not empty.
 func orderAsText(labels []int) []int {
 	offset := 0
 	if labels[0] < 0 {

@@ -176,11 +176,11 @@ func (e *Encoder) AppendState(s *net.Inputs, p *cards.Position, seat int) {
 	}
 }
 
-// view is a position as one seat sees it, together with a place among the inputs of a net. The methods of view set the
-// inputs of one unit, which is a group of neighboring inputs that begins at that place.
+// view is a position of a card game as one seat sees it, together with the index of an input of a net. The add methods
+// of view set the group of neighboring inputs that begins at this index.
 type view struct {
 	s     *net.Inputs // receives the inputs
-	first int         // index of the first input of the unit
+	first int         // index of the first input of the group
 	p     *cards.Position
 	seat  int // the seat that sees the position
 }

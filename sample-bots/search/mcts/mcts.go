@@ -296,9 +296,9 @@ func (s *Searcher[S, G]) result() search.Result {
 	return search.Result{Move: k.move, Value: value, Visits: int(k.visits), Nodes: s.meter.Nodes(), Line: s.line}
 }
 
-// bestChild returns the index of a node: the child of the root whose move the search returns. Options.Criterion selects
-// it. For ByBoth it is the child with the most visits. This child also has the highest value, unless the budget has
-// ended first.
+// bestChild returns the index of the root's child whose move the search returns. Options.Criterion selects the child.
+// For ByBoth it is the child with the most visits. A search with ByBoth goes on until this child also has the highest
+// value, or until its budget is used up.
 func (s *Searcher[S, G]) bestChild() uint32 {
 	switch s.options.Criterion {
 	case ByBound:
