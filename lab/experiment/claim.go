@@ -70,7 +70,7 @@ const studyPrefix = "claims-"
 func Studies() ([]*Experiment, error) { return readFiles(true) }
 
 // FindStudy returns the embedded experiment that tests the claims (conclusions) of the study with the given name, such
-// as "teeko". If there is none, the error lists the names of all studies.
+// as brisca-levels. If there is none, the error lists the names of all studies.
 func FindStudy(name string) (*Experiment, error) {
 	list, err := Studies()
 	if err != nil {
