@@ -92,7 +92,7 @@ func (e english) node(address string, n *html.Node) {
 			}
 		}
 	}
-	if slices.Contains([]string{"script", "style", "code", "pre"}, n.Data) || n.Data == "title" && englishDocuments.MatchString(address) {
+	if slices.Contains([]string{"script", "style", "code", "pre", "textarea"}, n.Data) || n.Data == "title" && englishDocuments.MatchString(address) {
 		return
 	}
 	for c := range n.ChildNodes() {
