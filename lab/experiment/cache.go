@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/lab/train/run"
@@ -22,7 +24,8 @@ type cache struct {
 	dir      string
 	maxBytes int64
 	lock     *flock.Flock
-	used     map[string]bool // entries that this experiment uses
+	used     sync.Map           // keys: the entries that this experiment uses
+	training singleflight.Group // by entry: models of one experiment can share a data set
 }
 
 // lockFile is the name of a file in the directory of models. An experiment that uses the directory locks it.
@@ -43,7 +46,7 @@ func openCache(dir string, mebibytes int) (*cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cache{dir: dir, maxBytes: int64(mebibytes) << 20, lock: held, used: map[string]bool{}}, nil
+	return &cache{dir: dir, maxBytes: int64(mebibytes) << 20, lock: held}, nil
 }
 
 // lock locks the file at path for this experiment. It returns an error if another experiment has locked it. In the
@@ -60,9 +63,15 @@ func lock(path, what, flag string) (*flock.Flock, error) {
 func (c *cache) close() error { return c.lock.Unlock() }
 
 // train trains model l in its directory and returns the time that this took. It resumes an interrupted
-// training. If l is already trained, it only returns the time. Progress messages have the given title.
-func (c *cache) train(ctx context.Context, o *Options, l *TrainedModel, title string) (took run.Times, err error) {
-	c.used[l.entry] = true
+// training. If l is already trained, it only returns the time. If another goroutine is training the same entry, train
+// waits for its result. Progress messages have the given title.
+func (c *cache) train(ctx context.Context, o *Options, l *TrainedModel, title string) (run.Times, error) {
+	c.used.Store(l.entry, true)
+	result, err, _ := c.training.Do(l.entry, func() (any, error) { return c.trainEntry(ctx, o, l, title) })
+	return result.(run.Times), err
+}
+
+func (c *cache) trainEntry(ctx context.Context, o *Options, l *TrainedModel, title string) (took run.Times, err error) {
 	_, err = os.Stat(filepath.Join(l.Dir, run.ConfigFile))
 	begun := err == nil
 	if begun {
@@ -104,7 +113,7 @@ func (c *cache) prune() error {
 		return err == nil
 	}
 	s := trees.NewStore(c.dir, trees.Options{IsKey: isTraining})
-	done, err := s.Evict(trees.Limits{Bytes: c.maxBytes}, func(name string) bool { return c.used[name] })
+	done, err := s.Evict(trees.Limits{Bytes: c.maxBytes}, func(name string) bool { _, ok := c.used.Load(name); return ok })
 	if err == nil && done.RemainingBytes > c.maxBytes {
 		const large = "models: directory %q has %d MiB of this experiment, more than the %d of --models-size: " +
 			"allow more, or train less with --train-scale"

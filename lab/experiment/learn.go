@@ -9,10 +9,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/timba-arena/timba/lab/train/dataset"
 	"github.com/timba-arena/timba/lab/train/run"
@@ -51,6 +54,7 @@ type TrainedModel struct {
 	data     *TrainedModel // the data set, for the method sl
 	workers  int           // Model.Workers
 	entry    string        // name of its directory in the cache
+	trained  bool          // the training has ended
 }
 
 func (l *TrainedModel) duration() time.Duration {
@@ -86,9 +90,56 @@ func (l *TrainedModel) spec() string {
 func (l *TrainedModel) label() string { return "@" + l.Method + ":model=" + l.entry }
 
 // trainModels trains all models and appends them to r.Models. If e.BothWays is set, it trains each model twice: with
-// all known defects of the study's program and with none. It takes models from the cache if they are there. After an
-// error r.Models has the models that were trained before.
+// all known defects of the study's program and with none. It takes models from the cache if they are there. Several
+// models are trained at the same time, each with its share of o.Workers, unless the experiment compares times of
+// training. After an error r.Models has the models whose training has ended.
 func (e *Experiment) trainModels(ctx context.Context, o *Options, c *cache, r *Findings) error {
+	list, err := e.planModels(o)
+	if err != nil {
+		return err
+	}
+	atOnce := 1
+	if !e.comparesTrainingTimes() {
+		atOnce = max(1, min(len(o.Workers), len(list)))
+	}
+	share := *o
+	share.Workers = o.Workers[:len(o.Workers)/atOnce]
+	var printing sync.Mutex
+	share.Progress = func(model, unit string, done, all int) {
+		printing.Lock()
+		defer printing.Unlock()
+		o.Progress(model, unit, done, all)
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, l := range list {
+		title := l.title()
+		if l.Way != asNamed {
+			title += ", " + string(l.Way)
+		}
+		group.Go(func() error {
+			if err := l.train(groupCtx, &share, c, title); err != nil {
+				return fmt.Errorf("model %q: %w", l.Name, err)
+			}
+			l.trained = true
+			return nil
+		})
+	}
+	err = group.Wait()
+	for _, l := range list {
+		if l.trained {
+			r.Models = append(r.Models, *l)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return c.prune()
+}
+
+// planModels returns the models to be trained, in the order of the tables: those of each of e.ways, one for each seed.
+// It returns an error if no training is possible with o.TrainScale.
+func (e *Experiment) planModels(o *Options) (list []*TrainedModel, err error) {
 	seed := binary.BigEndian.Uint64(o.Seed[len(o.Seed)-8:]) // the seed that timba-lab train would use
 	for _, w := range e.ways() {
 		for i := range e.Models {
@@ -96,21 +147,20 @@ func (e *Experiment) trainModels(ctx context.Context, o *Options, c *cache, r *F
 			for instance, seed := range m.seeds(seed) {
 				l, err := m.plan(w, o.TrainScale, seed)
 				if err != nil {
-					return err // caused by the scale: completeModels has checked the rest
+					return nil, err // caused by the scale: completeModels has checked the rest
 				}
 				l.row, l.instance = i, instance
-				title := l.title()
-				if w != asNamed {
-					title += ", " + string(w)
-				}
-				if err := l.train(ctx, o, c, title); err != nil {
-					return fmt.Errorf("model %q: %w", l.Name, err)
-				}
-				r.Models = append(r.Models, *l)
+				list = append(list, l)
 			}
 		}
 	}
-	return c.prune()
+	return list, nil
+}
+
+// comparesTrainingTimes reports whether a table has published times of training. The models are then trained one after
+// another, so that each has all cores.
+func (e *Experiment) comparesTrainingTimes() bool {
+	return e.kind() == kindModels && slices.ContainsFunc(e.Tables, func(t Table) bool { return len(t.PublishedFigures) > 0 })
 }
 
 // train trains the model, unless it is in the cache, and sets its times. For supervised learning it first

@@ -33,8 +33,8 @@ func figures(t *testing.T, r *Findings) string {
 	return asJSON(t, r)
 }
 
-// TestModels checks that models of every method are trained in both ways and play, and that a cached model
-// is not trained again.
+// TestModels checks that models of every method are trained in both ways and play, that a cached model is not trained
+// again, and that models which are trained at the same time make their common data set once.
 func TestModels(t *testing.T) {
 	kit.Slow(t)
 	e := parsed(t, learned)
@@ -65,10 +65,21 @@ func TestModels(t *testing.T) {
 			t.Errorf("%s is trained again", model)
 		}
 	}
-	second, err := e.Run(t.Context(), again)
-	kit.Must(t, err)
-	if diff := cmp.Diff(figures(t, first), figures(t, second)); diff != "" {
-		t.Error(diff)
+	atOnce := learning(t.TempDir(), 6)
+	makers := map[string]bool{}
+	atOnce.Progress = func(model, _ string, _, _ int) {
+		if strings.HasSuffix(model, ": data") {
+			makers[model] = true
+		}
+	}
+	for _, o := range []Options{again, atOnce} {
+		r := kit.Get[*Findings](t)(e.Run(t.Context(), o))
+		if diff := cmp.Diff(figures(t, first), figures(t, r)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if len(makers) != 1 {
+		t.Errorf("the data set is made for %v", makers)
 	}
 }
 
