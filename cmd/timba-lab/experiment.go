@@ -105,7 +105,7 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	shown := progress{cmd: cmd, begun: map[string]bool{}}
+	shown := progress{cmd: cmd, knownModels: map[string]bool{}}
 	o.Progress = shown.set
 	r, err := e.Run(cmd.Context(), o)
 	shown.end()
@@ -167,19 +167,19 @@ func (f *experimentFlags) options(cmd *cobra.Command, e *experiment.Experiment) 
 // progress shows how far an experiment is: first the training of models, and then the number of games played. It prints
 // the name of each model whose training begins. The line of progress is that of the model which began last.
 type progress struct {
-	cmd   *cobra.Command
-	model string // "" while games are played
-	begun map[string]bool
-	bar   *cli.ProgressLine
+	cmd         *cobra.Command
+	model       string // "" while games are played
+	knownModels map[string]bool
+	bar         *cli.ProgressLine
 }
 
 func (p *progress) set(model, unit string, done, all int) {
 	switch {
-	case p.bar == nil || p.model != model && !p.begun[model]:
+	case p.bar == nil || p.model != model && !p.knownModels[model]:
 		p.end()
 		if model != "" {
 			fmt.Fprintf(p.cmd.ErrOrStderr(), "learning: %s\n", model)
-			p.begun[model] = true
+			p.knownModels[model] = true
 		}
 		p.model, p.bar = model, cli.NewProgress(p.cmd.ErrOrStderr(), unit)
 	case p.model != model:

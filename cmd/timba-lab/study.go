@@ -31,7 +31,7 @@ func (f *experimentFlags) runStudy(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	shown := progress{cmd: cmd, begun: map[string]bool{}}
+	shown := progress{cmd: cmd, knownModels: map[string]bool{}}
 	o.Progress = shown.set
 	var stopped error
 	chosen := list[:e.ClaimsWithin(f.hours)]
