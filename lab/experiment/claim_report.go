@@ -1,11 +1,9 @@
 package experiment
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -61,21 +59,11 @@ func WriteEvidence(w io.Writer, list []Evidence) {
 // must exist. It returns the path of the file, which is named after e, such as dir/claims-teeko.csv. command is the
 // shell command that produced the results; the first line of the file quotes it.
 func (e *Experiment) SaveEvidence(dir, command string, list []Evidence) (path string, err error) {
-	path = filepath.Join(dir, e.Name+".csv")
-	f, err := os.Create(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	fmt.Fprintf(f, "# command: %s\n# sample: by row, units are games, or seeds where there are 2 or more\n", command)
-	w := csv.NewWriter(f)
-	w.Write(strings.Split(evidenceColumns, ","))
+	var rows [][]string
 	for i := range list {
-		w.Write(list[i].cells())
+		rows = append(rows, list[i].cells())
 	}
-	w.Flush()
-	if err := w.Error(); err != nil {
-		return "", err
-	}
-	return path, f.Close()
+	path = filepath.Join(dir, e.Name+".csv")
+	head := fmt.Sprintf("# command: %s\n# sample: by row, units are games, or seeds where there are 2 or more\n", command)
+	return path, writeTable(path, head, evidenceColumns, rows)
 }

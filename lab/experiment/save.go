@@ -45,25 +45,31 @@ func (r *Findings) Save(dir string) (files []string, err error) {
 const findingsColumns = "table,measure,row,column,games,ours,low,high,models,sample,published,published_low,published_high,verdict,way"
 
 func (r *Findings) writeCSV(path string) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	fmt.Fprint(f, r.head())
-	w := csv.NewWriter(f)
-	w.Write(strings.Split(findingsColumns, ","))
+	var rows [][]string
 	for _, t := range r.Tables {
 		for _, g := range t.Figures {
-			w.Write([]string{
+			rows = append(rows, []string{
 				t.Number, t.Measure, g.Row, g.Column, strconv.Itoa(g.Games), formatFinite(g.OurEstimate.Value), formatFinite(g.OurEstimate.Low), formatFinite(g.OurEstimate.High),
 				strconv.Itoa(max(1, g.Models)), strconv.Itoa(g.StudyGames),
 				formatFinite(g.PublishedEstimate.Value), formatFinite(g.PublishedEstimate.Low), formatFinite(g.PublishedEstimate.High), string(g.Verdict), string(t.Way),
 			})
 		}
 	}
-	w.Flush()
-	if err := w.Error(); err != nil {
+	return writeTable(path, r.head(), findingsColumns, rows)
+}
+
+// writeTable writes a CSV file: the comment head, which must end with a line feed, then the names of the columns, which
+// are joined by commas, and then the rows.
+func writeTable(path, head, columns string, rows [][]string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fmt.Fprint(f, head)
+	w := csv.NewWriter(f)
+	w.Write(strings.Split(columns, ","))
+	if err := w.WriteAll(rows); err != nil {
 		return err
 	}
 	return f.Close()

@@ -70,7 +70,9 @@ func houseBots(ctx context.Context, c *config.Config, known []ladder.Bot) (bots 
 		names = append(names, "@"+b.Name)
 	}
 	for _, b := range known {
-		if spec := strings.TrimPrefix(b.Name, "@"); spec == serverSpec(spec) {
+		// A bot of another version of timba may not exist in this one.
+		spec := strings.TrimPrefix(b.Name, "@")
+		if canonical, err := house.ServerSpec(spec); err == nil && canonical == spec {
 			names = append(names, b.Name)
 		}
 	}
@@ -83,17 +85,6 @@ func houseBots(ctx context.Context, c *config.Config, known []ladder.Bot) (bots 
 		bots = append(bots, store.HouseBot{Name: name, Label: house.Version, Hash: p.Hash, Games: house.Games(strings.TrimPrefix(name, "@"))})
 	}
 	return bots, nil
-}
-
-// serverSpec returns the canonical form of spec, which is the name of a house bot (a bot that is part of timba) with
-// its options. It returns "" if people may not choose the bot on a server, for example because an option names a file
-// or does not exist in this version of timba.
-func serverSpec(spec string) string {
-	canonical, err := house.ServerSpec(spec)
-	if err != nil {
-		return "" // it is of another version of timba, or has a file
-	}
-	return canonical
 }
 
 const adminName = "admin"
